@@ -9,6 +9,7 @@ struct GeometryLiteral: Sendable {
   let box: [Double]?
   /// Distances in x by which copies are moved; see ``SpatialPredicate``.
   var shifts: [Double] = [0]
+  var seam: Seam?
 
   /// Whether a name followed by `next` begins well-known text. In other places these names are not reserved.
   static func begins(with name: String, _ next: ExpressionToken) -> Bool {

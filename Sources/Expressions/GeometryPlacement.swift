@@ -15,13 +15,16 @@ public struct GeometryPlacement {
   public var meter: Meter?
   /// Distances in x by which copies of a geometry are moved, if the same place may have several x.
   public var shifts: (Envelope) -> [Double]
+  /// The edge of a reference of the features that goes around the world.
+  public var seam: Seam?
 
   public init(
     yRange: ClosedRange<Double>? = nil, worldWidth: Double? = nil, meter: Meter? = nil,
-    transformed: @escaping (Geometry) -> Geometry? = { $0 }, shifts: @escaping (Envelope) -> [Double] = { _ in [0] }
+    transformed: @escaping (Geometry) -> Geometry? = { $0 }, shifts: @escaping (Envelope) -> [Double] = { _ in [0] },
+    seam: Seam? = nil
   ) {
     (self.yRange, self.worldWidth, self.meter) = (yRange, worldWidth, meter)
-    (self.transformed, self.shifts) = (transformed, shifts)
+    (self.transformed, self.shifts, self.seam) = (transformed, shifts, seam)
   }
 }
 
@@ -77,6 +80,7 @@ extension GeometryLiteral {
     }
     var result = GeometryLiteral(geometry: moved, box: box)
     if let extent = moved.envelope { result.shifts = placement.shifts(extent) }
+    result.seam = placement.seam
     return result
   }
 }

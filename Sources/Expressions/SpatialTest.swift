@@ -51,7 +51,7 @@ extension ExpressionTree {
     switch (literal(first), literal(second)) {
     case (let a?, let b?):
       _ = try located(first) { () throws(SpatialError) in try SpatialPredicate(relation, a.geometry) }
-      let predicate = try located(second) { () throws(SpatialError) in try SpatialPredicate(relation, b.geometry) }
+      let predicate = try located(second) { () throws(SpatialError) in try SpatialPredicate(relation, b.geometry, seam: b.seam) }
       return .constant(try located(first) { () throws(SpatialError) in try predicate.holds(for: a.geometry) })
     case (let a?, nil):
       return try located(first) { () throws(SpatialError) in try .init(relation.converse, a) }
@@ -67,7 +67,7 @@ extension ExpressionTree {
 
 extension SpatialTest {
   fileprivate init(_ relation: SpatialRelation, _ literal: GeometryLiteral) throws(SpatialError) {
-    let predicate = try SpatialPredicate(relation, literal.geometry, shifts: literal.shifts)
+    let predicate = try SpatialPredicate(relation, literal.geometry, shifts: literal.shifts, seam: literal.seam)
     var falseIn: [Envelope]?
     if relation == .disjoint {
       falseIn = literal.geometry.envelope.map { box in literal.shifts.map { box.moved(byX: $0) } } ?? []

@@ -16,16 +16,18 @@ public struct SpatialJoin: Sendable {
   /// The relation of a target to a driver.
   private let relation: SpatialRelation
   private let shifts: @Sendable (Envelope) -> [Double]
+  private let seam: Seam?
 
   /// - Parameters:
   ///   - relation: the relation of a target to a driver. It has to require a common position.
   ///   - shifts: distances in x by which copies of a driver's box are moved to meet targets; see ``SpatialPredicate``.
+  ///   - seam: the edge of a reference that goes around the world.
   public init(
     _ relation: SpatialRelation, of targets: FeatureStore, rows: RowSet?, to drivers: FeatureStore,
-    shifts: @escaping @Sendable (Envelope) -> [Double]
+    shifts: @escaping @Sendable (Envelope) -> [Double], seam: Seam? = nil
   ) {
     (self.relation, self.targets, targetRows, self.drivers) = (relation, targets, rows, drivers)
-    self.shifts = shifts
+    (self.shifts, self.seam) = (shifts, seam)
   }
 
   /// Pairs of drivers and targets, in the order of `rows`; the targets of each driver are ascending.
@@ -46,11 +48,12 @@ public struct SpatialJoin: Sendable {
       let shifts = shifts(box)
       for shift in shifts {
         let moved = Envelope(xMin: box.xMin + shift, yMin: box.yMin, xMax: box.xMax + shift, yMax: box.yMax)
-        if geometry.isPolygonal, let inside = pointTest {
+        let inside = geometry.isPolygonal ? pointTest(box) : nil
+        if let inside {
           addPoints(in: geometry, moved, shift, inside, to: &found)
           guard targets.index.boxes.count > 0 else { continue }
         }
-        do { try addOthers(geometry, moved, shift, to: &found, check) } catch SpatialError.mixedCollection {
+        do { try addOthers(geometry, moved, shift, takesPoints: inside == nil, to: &found, check) } catch SpatialError.mixedCollection {
           // The relation to a mixed collection is unknown.
         } catch let error as SpatialError { throw error.of(driver.id) }
       }
@@ -62,12 +65,13 @@ public struct SpatialJoin: Sendable {
     return pairs
   }
 
-  /// The locations of a point in a polygon that satisfy the relation; nil if GEOS has to decide.
-  private var pointTest: (AreaLocation, AreaLocation)? {
+  /// The locations of a point in a polygon with this box that satisfy the relation; nil if GEOS has to decide.
+  private func pointTest(_ box: Envelope) -> (AreaLocation, AreaLocation)? {
     switch relation {
     case .intersects: (.interior, .boundary)
-    case .within: (.interior, .interior)
-    case .touches: (.boundary, .boundary)
+    // A polygon may go on beyond the edge of the world.
+    case .within: seam?.reaches(box) == true ? nil : (.interior, .interior)
+    case .touches: seam?.reaches(box) == true ? nil : (.boundary, .boundary)
     case .contains, .crosses, .overlaps, .disjoint, .equals, .envelopeIntersects, .relate: nil
     }
   }
@@ -100,10 +104,10 @@ public struct SpatialJoin: Sendable {
   }
 
   private func addOthers(
-    _ geometry: Geometry, _ box: Envelope, _ shift: Double, to found: inout [UInt32], _ check: () throws -> Void
+    _ geometry: Geometry, _ box: Envelope, _ shift: Double, takesPoints: Bool, to found: inout [UInt32],
+    _ check: () throws -> Void
   ) throws {
-    let predicate = try SpatialPredicate(unchecked: relation, geometry.shifted(by: shift))
-    let takesPoints = !(geometry.isPolygonal && pointTest != nil)
+    let predicate = try SpatialPredicate(unchecked: relation, geometry.shifted(by: shift), seam: seam)
     var candidates = FoundRows()
     if takesPoints { targets.index.points.search(IndexedBox(box), into: &candidates) }
     targets.index.boxes.search(IndexedBox(box), into: &candidates)

@@ -114,7 +114,7 @@ extension Geometry {
     return runs
   }
 
-  private var polygons: [[Positions]] {
+  package var polygons: [[Positions]] {
     switch self {
     case .polygon(let rings): [rings]
     case .multiPolygon(let polygons): polygons

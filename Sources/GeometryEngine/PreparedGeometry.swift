@@ -68,10 +68,15 @@ extension GEOSContext {
   fileprivate func united(_ geometry: Geometry) throws(EngineError) -> GEOSShape {
     guard case .collection = geometry else { return try GEOSShape(geometry, in: self) }
     let shape = try GEOSShape(geometry.uniform ?? geometry, in: self)
-    return try GEOSShape(of: "union", in: self) { geos.pointee.GEOSUnaryUnion_r(handle, shape.handle) }
+    return try union(of: shape)
   }
 
-  fileprivate func madeValid(_ shape: borrowing GEOSShape) throws(EngineError) -> GEOSShape {
+  func union(of shape: borrowing GEOSShape) throws(EngineError) -> GEOSShape {
+    let given = shape.handle
+    return try GEOSShape(of: "union", in: self) { geos.pointee.GEOSUnaryUnion_r(handle, given) }
+  }
+
+  func madeValid(_ shape: borrowing GEOSShape) throws(EngineError) -> GEOSShape {
     let given = shape.handle
     return try GEOSShape(of: "makeValid", in: self) { geos.pointee.GEOSMakeValid_r(handle, given) }
   }

@@ -5,11 +5,11 @@ import Geometry
 
 /// Computes elsewhere what would take much time or memory here.
 public protocol RemoteEngine: Sendable {
-  /// Whether `second` has the relation to `first`, as ``PreparedGeometry`` says it.
+  /// Whether `second` has the relation to `first`, as ``RelatedGeometry`` says it.
   ///
   /// - Parameter isCancelled: called at least every 10 ms.
   func relates(
-    _ relation: SpatialRelation, of second: Geometry, to first: Geometry, isCancelled: () -> Bool
+    _ relation: SpatialRelation, of second: Geometry, to first: Geometry, across seam: Seam?, isCancelled: () -> Bool
   ) throws(EngineError) -> Bool
 }
 
@@ -111,38 +111,61 @@ public final class RelationAllowance {
 /// One geometry of many relations: prepared when it is first needed, and its own cost is estimated once.
 public struct RelatedGeometry: ~Copyable {
   private let geometry: Geometry
+  private let seam: Seam?
   private var prepared: PreparedGeometry?
+  private var world: SeamRelations?
   private var isMadeValid = false
   /// Up to the limit at which it was estimated.
   private var alone: (cost: Double, limit: Double)?
 
-  public init(_ geometry: Geometry) { self.geometry = geometry }
+  /// - Parameter seam: of a map that goes around the world, where either geometry may be cut at its edge.
+  public init(_ geometry: Geometry, across seam: Seam? = nil) { (self.geometry, self.seam) = (geometry, seam) }
 
   /// Whether `other` has the relation to this geometry, see ``PreparedGeometry/relates(_:_:)``. This one is made valid if GEOS refuses it.
   ///
   /// - Throws: as the thread's ``RelationAllowance`` has it, ``EngineError/tooExpensive`` or ``EngineError/engineFailed(signal:)`` as well.
   public mutating func relates(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
     if let allowance = RelationAllowance.current,
-      let (engine, isCancelled) = try allowance.spend(allowance.isFree(geometry, other) ? 0 : cost(relation, other, allowance.limit))
+      let (engine, isCancelled) = try allowance.spend(seam == nil && allowance.isFree(geometry, other) ? 0 : cost(relation, other, allowance.limit))
     {
       do throws(EngineError) {
-        return try engine.relates(relation, of: other, to: geometry, isCancelled: isCancelled)
+        return try engine.relates(relation, of: other, to: geometry, across: seam, isCancelled: isCancelled)
       } catch {
         if case .failed = error { throw error }
         throw allowance.fail(error)
       }
     }
-    if prepared == nil { prepared = try PreparedGeometry(geometry, isMadeValid: isMadeValid) }
-    do throws(EngineError) { return try prepared?.relates(relation, other) ?? false } catch {
+    do throws(EngineError) { return try relatesHere(relation, other) } catch {
       // What GEOS was indexing may be half done.
       prepared = nil
+      world = nil
       guard case .failed = error, !isMadeValid else { throw error }
     }
     isMadeValid = true
     return try relates(relation, other)
   }
 
+  private mutating func relatesHere(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
+    if let seam {
+      if world == nil { world = try SeamRelations(geometry, seam, isMadeValid: isMadeValid) }
+      return try world?.relates(relation, other) ?? false
+    }
+    if prepared == nil { prepared = try PreparedGeometry(geometry, isMadeValid: isMadeValid) }
+    return try prepared?.relates(relation, other) ?? false
+  }
+
+  /// Nanoseconds across the edge of the world: both are there three times.
+  private func cost(across seam: Seam, _ other: Geometry, _ limit: Double) -> Double {
+    var sum = 0.0
+    for geometry in [geometry, other] where sum < limit { sum += 8 * RelationCost.alone(geometry, limit: (limit - sum) / 8) }
+    for turn in [0, -seam.width, seam.width] where sum < limit {
+      sum += 2 * RelationCost.between(geometry, other.mapX { $0 + turn }, limit: (limit - sum) / 2)
+    }
+    return sum
+  }
+
   private mutating func cost(_ relation: SpatialRelation, _ other: Geometry, _ limit: Double) -> Double {
+    if let seam { return cost(across: seam, other, limit) }
     let between = RelationCost.between(geometry, other, limit: limit)
     guard between < limit else { return between }
     // The prepared form finds a common position without looking at the crossings within either.

@@ -34,7 +34,7 @@ struct SpatialFilter: Sendable {
     projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
     if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
     // The predicate tests the relation of a feature to the geometry, which is the converse of the question's.
-    predicate = LazyPredicate(question.relation.converse, geometry, shifts)
+    predicate = LazyPredicate(question.relation.converse, geometry, shifts, wrap?.seam)
     var positions = 0
     geometry.forEachPositions { positions += $0.count }
     preparationCost = 20 * positions * shifts.count
@@ -97,15 +97,16 @@ private final class LazyPredicate: Sendable {
   private let relation: SpatialRelation
   private let geometry: Geometry
   private let shifts: [Double]
+  private let seam: Seam?
 
-  init(_ relation: SpatialRelation, _ geometry: Geometry, _ shifts: [Double]) {
-    (self.relation, self.geometry, self.shifts) = (relation, geometry, shifts)
+  init(_ relation: SpatialRelation, _ geometry: Geometry, _ shifts: [Double], _ seam: Seam?) {
+    (self.relation, self.geometry, self.shifts, self.seam) = (relation, geometry, shifts, seam)
   }
 
   func value() throws -> SpatialPredicate {
     try made.withLock { made in
       if let made { return made }
-      let predicate = try SpatialPredicate(relation, geometry, shifts: shifts)
+      let predicate = try SpatialPredicate(relation, geometry, shifts: shifts, seam: seam)
       made = predicate
       return predicate
     }

@@ -25,19 +25,19 @@ public enum EngineProcess {
       while true {
         let message = try channel.receive()
         let request = try message.document.read { json throws in try ReaderRequest(from: json) }
-        guard case .relate(let relation) = request, let file = message.files.first,
+        guard case .relate(let relation, let seam) = request, let file = message.files.first,
           let (first, second) = GeometryPair.read(file)
         else { _exit(1) }
-        try ReaderProcess.reply(answer(relation, first, second), channel)
+        try ReaderProcess.reply(answer(relation, first, second, seam), channel)
       }
     } catch {
       _exit(0)
     }
   }
 
-  private static func answer(_ relation: SpatialRelation, _ first: Geometry, _ second: Geometry) -> ReaderReply {
+  private static func answer(_ relation: SpatialRelation, _ first: Geometry, _ second: Geometry, _ seam: Seam?) -> ReaderReply {
     do throws(EngineError) {
-      var related = RelatedGeometry(first)
+      var related = RelatedGeometry(first, across: seam)
       return .related(try related.relates(relation, second))
     } catch {
       guard case .failed(let operation, let reason) = error else { _exit(1) }

@@ -31,11 +31,11 @@ public final class Engines: RemoteEngine {
   deinit { state.withLock { $0.warm?.end() } }
 
   public func relates(
-    _ relation: SpatialRelation, of second: Geometry, to first: Geometry, isCancelled: () -> Bool
+    _ relation: SpatialRelation, of second: Geometry, to first: Geometry, across seam: Seam?, isCancelled: () -> Bool
   ) throws(EngineError) -> Bool {
     guard let file = GeometryPair.file(first, second) else { throw .failed(operation: "share", reason: errorText()) }
     defer { close(file) }
-    switch try run(.relate(relation), file, isCancelled) {
+    switch try run(.relate(relation, across: seam), file, isCancelled) {
     case .related(let holds): return holds
     case .refused(let operation, let reason): throw .failed(operation: operation, reason: reason)
     default: throw .engineFailed(signal: nil)

@@ -57,8 +57,9 @@ public enum ReaderRequest: Hashable, Sendable {
   case block
   /// To a writer: no block follows.
   case end
-  /// To an engine: whether the second of two geometries has the relation to the first. The message's file is a ``GeometryPair``.
-  case relate(SpatialRelation)
+  /// To an engine: whether the second of two geometries has the relation to the first, in a map that may go around the world. The
+  /// message's file is a ``GeometryPair``.
+  case relate(SpatialRelation, across: Seam?)
 }
 
 extension ReaderRequest {
@@ -99,7 +100,11 @@ extension ReaderRequest {
       writer.member("width", window.width)
       writer.member("height", window.height)
     case .write(let job): job.encode(to: &writer)
-    case .relate(let relation):
+    case .relate(let relation, let seam):
+      if let seam {
+        writer.member("west", seam.west)
+        writer.member("width", seam.width)
+      }
       if case .relate(let pattern) = relation { writer.member("pattern", pattern.text) } else {
         writer.member("relation", "\(relation)")
       }
@@ -129,7 +134,8 @@ extension ReaderRequest {
           SpatialRelation(word: try json["relation"].string())
         }
       guard let relation else { throw json.error(expected: "a relation") }
-      self = .relate(relation)
+      let seam = try json["west"].number.map { west throws(JSONError) in Seam(west: west, width: try json["width"].double()) }
+      self = .relate(relation, across: seam)
     }
   }
 }
@@ -144,6 +150,7 @@ extension ReadJob {
     writer.member("driver", options.driver?.rawValue)
     writer.member("x", options.points?.x)
     writer.member("y", options.points?.y)
+    writer.member("z", options.points?.z)
     writer.member("encoding", options.encoding)
   }
 
@@ -155,7 +162,7 @@ extension ReadJob {
     options = OpenOptions()
     options.driver = try json["driver"].ifPresent { driver throws(JSONError) in try driver.word() }
     if let x = try json.text("x") {
-      options.points = OpenOptions.PointFields(x: x, y: try json["y"].string())
+      options.points = OpenOptions.PointFields(x: x, y: try json["y"].string(), z: try json.text("z"))
     }
     options.encoding = try json.text("encoding")
   }

@@ -25,10 +25,7 @@ final class ConstantGeometry: Sendable {
 
   /// Whether `other` has the relation to this geometry, by GEOS.
   func relates(_ relation: SpatialRelation, _ other: Geometry) throws(SpatialError) -> Bool {
-    let result = related.withLock { related in
-      Result { () throws(EngineError) in try related.relates(relation, other) }
-    }
-    do { return try result.get() } catch { throw SpatialError(error) }
+    try related.relates(relation, other)
   }
 
   /// Whether a position has the relation to this geometry; nil where that is left to GEOS.
@@ -72,6 +69,51 @@ final class ConstantGeometry: Sendable {
     case .relate(let pattern): pattern.needsCommonPosition ? false : nil
     case .intersects, .contains, .crosses, .within, .overlaps, .touches, .equals, .envelopeIntersects: false
     }
+  }
+}
+
+/// A constant geometry in a map that goes around the world.
+final class WorldConstant: Sendable {
+  private let seam: Seam
+  private let reaches: Bool
+  private let exceeds: Bool
+  /// Whether copies whole turns away would answer for themselves: a pattern may hold for what is far from the geometry.
+  private let isPattern: Bool
+  private let related: Mutex<RelatedGeometry>
+
+  /// Nil if the relation holds where it holds for one of the copies.
+  init?(_ relation: SpatialRelation, _ geometry: Geometry, copies: Int, _ seam: Seam) {
+    switch relation {
+    case .intersects, .disjoint, .envelopeIntersects: return nil
+    case .relate: isPattern = copies > 1 || geometry.envelope.map(seam.reaches) == true
+    case .contains, .crosses, .within, .overlaps, .touches, .equals: isPattern = false
+    }
+    guard let box = geometry.envelope else { return nil }
+    self.seam = seam
+    (reaches, exceeds) = (seam.reaches(box), seam.exceeds(box))
+    related = Mutex(RelatedGeometry(geometry, across: seam))
+  }
+
+  /// Whether a position there may lie on the edge of a piece that goes on beyond it.
+  @inline(__always)
+  func isForEdge(_ x: Double) -> Bool { isPattern || reaches && seam.isOn(x) }
+
+  /// Whether a geometry with this box may continue beyond the edge of the world in another place than this one.
+  func isFor(_ box: Envelope) -> Bool {
+    isPattern || reaches && seam.reaches(box) || exceeds || seam.exceeds(box)
+  }
+
+  func relates(_ relation: SpatialRelation, _ other: Geometry) throws(SpatialError) -> Bool {
+    try related.relates(relation, other)
+  }
+}
+
+extension Mutex<RelatedGeometry> {
+  fileprivate borrowing func relates(_ relation: SpatialRelation, _ other: Geometry) throws(SpatialError) -> Bool {
+    let result = withLock { related in
+      Result { () throws(EngineError) in try related.relates(relation, other) }
+    }
+    do { return try result.get() } catch { throw SpatialError(error) }
   }
 }
 

@@ -24,26 +24,33 @@ public final class SpatialPredicate: Sendable {
   private let isNegated: Bool
   /// What is asked of each constant.
   private let tested: SpatialRelation
+  /// The constant in a map that goes around the world, for relations of which the answers for its copies do not make the one for all.
+  private let world: WorldConstant?
 
   /// - Parameters:
   ///   - relation: of a feature to `geometry`; ``SpatialRelation/converse`` for the other order.
   ///   - geometry: in the features' coordinates.
   ///   - shifts: by which copies of the geometry are moved in x, for references that go around the world, where one place may be
   ///     written with several x.
+  ///   - seam: the edge of such a reference, at which geometries may be cut.
   /// - Throws: ``SpatialError``.
   /// - Complexity: O(n log n) in positions.
   public convenience init(
-    _ relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0]
+    _ relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0], seam: Seam? = nil
   ) throws(SpatialError) {
+    let geometry = geometry.withoutLengthlessLines
     if relation != .envelopeIntersects { try Self.check(geometry) }
-    try self.init(unchecked: relation, geometry, shifts: shifts)
+    try self.init(unchecked: relation, geometry, shifts: shifts, seam: seam)
   }
 
   /// The same for a feature's geometry, which is taken as it is.
-  package init(unchecked relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0]) throws(SpatialError) {
+  package init(
+    unchecked relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0], seam: Seam? = nil
+  ) throws(SpatialError) {
     self.relation = relation
     isNegated = relation == .disjoint
-    tested = isNegated ? .intersects : relation
+    let tested = relation == .disjoint ? SpatialRelation.intersects : relation
+    self.tested = tested
     var members = [geometry]
     if case .collection = geometry {
       if tested == .intersects || tested == .envelopeIntersects {
@@ -53,6 +60,7 @@ public final class SpatialPredicate: Sendable {
       }
     }
     constants = shifts.flatMap { shift in members.map { ConstantGeometry($0.shifted(by: shift)) } }
+    world = seam.flatMap { WorldConstant(tested, geometry, copies: shifts.count, $0) }
   }
 
   /// Throws for an invalid geometry.
@@ -91,6 +99,7 @@ public final class SpatialPredicate: Sendable {
   @inline(__always)
   public func holds(x: Double, y: Double) throws(SpatialError) -> Bool {
     let position = SIMD2(x, y)
+    if let world, world.isForEdge(x) { return try world.relates(tested, .point(Point(x: x, y: y))) }
     for constant in constants {
       let holds: Bool
       if let quick = constant.relates(tested, position) {
@@ -106,6 +115,7 @@ public final class SpatialPredicate: Sendable {
   package func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool? {
     if case .point(let point?) = geometry { return try holds(x: point.x, y: point.y) }
     guard isDefined(for: geometry) else { return nil }
+    if let world, let box, world.isFor(box) { return try world.relates(tested, geometry) }
     for constant in constants where try holds(for: geometry, box, constant) { return !isNegated }
     return isNegated
   }
@@ -137,16 +147,22 @@ public final class SpatialPredicate: Sendable {
 }
 
 extension Geometry {
-  /// The geometry moved in x.
-  package func shifted(by shift: Double) -> Geometry {
-    guard shift != 0 else { return self }
-    return mapPositions { positions in
-      var moved = positions
-      let stride = positions.stride
-      moved.withMutableValues { values in
-        for index in Swift.stride(from: 0, to: values.count, by: stride) { values[index] += shift }
-      }
-      return moved
+  /// Points for lines whose positions are all the same, which GEOS calls invalid.
+  fileprivate var withoutLengthlessLines: Geometry {
+    func point(_ line: Positions) -> Point? {
+      guard line.count > 1, let first = line.points.first else { return nil }
+      return line.points.allSatisfy { $0.x == first.x && $0.y == first.y } ? first : nil
+    }
+    switch self {
+    case .lineString(let line): return point(line).map { .point($0) } ?? self
+    case .multiLineString(let lines):
+      let points = lines.compactMap(point)
+      return points.count == lines.count && !lines.isEmpty ? .multiPoint(Positions(points)) : self
+    case .collection(let parts): return .collection(parts.map(\.withoutLengthlessLines))
+    case .point, .multiPoint, .polygon, .multiPolygon: return self
     }
   }
+
+  /// The geometry moved in x.
+  package func shifted(by shift: Double) -> Geometry { shift == 0 ? self : mapX { $0 + shift } }
 }

@@ -78,7 +78,7 @@ import Testing
           var related = RelatedGeometry(first)
           let here = Result { () throws(EngineError) in try related.relates(relation, second) }
           let there = Result { () throws(EngineError) in
-            try engines.relates(relation, of: second, to: first, isCancelled: { false })
+            try engines.relates(relation, of: second, to: first, across: nil, isCancelled: { false })
           }
           #expect(here == there, "\(relation) of \(second) to \(first)")
         }
@@ -90,12 +90,12 @@ import Testing
     let engines = Readers(executable: ServerProcess.path).engines
     var checks = 0
     #expect(throws: EngineError.interrupted) {
-      _ = try engines.relates(.crosses, of: star(2_000), to: star(2_000, y: 0.3)) {
+      _ = try engines.relates(.crosses, of: star(2_000), to: star(2_000, y: 0.3), across: nil) {
         checks += 1
         return checks > 3
       }
     }
-    #expect(try engines.relates(.crosses, of: star(20), to: star(20, y: 0.3)) { false })
+    #expect(try engines.relates(.crosses, of: star(20), to: star(20, y: 0.3), across: nil) { false })
   }
 
   @Test func `an engine that is killed, or needs more memory than it may use, is an error`() throws {
@@ -103,14 +103,14 @@ import Testing
     let engines = Readers(executable: ServerProcess.path, engineMemory: memory).engines
     var killed = false
     #expect(throws: EngineError.engineFailed(signal: Int(SIGKILL))) {
-      _ = try engines.relates(.crosses, of: star(2_000), to: star(2_000, y: 0.3)) {
+      _ = try engines.relates(.crosses, of: star(2_000), to: star(2_000, y: 0.3), across: nil) {
         if let process = processes(memory: memory).first, !killed { killed = kill(process, SIGKILL) == 0 }
         return false
       }
     }
     let small = Readers(executable: ServerProcess.path, engineMemory: 250 << 20).engines
     let error = #expect(throws: EngineError.self) {
-      _ = try small.relates(.crosses, of: star(2_000), to: star(2_000, y: 0.3)) { false }
+      _ = try small.relates(.crosses, of: star(2_000), to: star(2_000, y: 0.3), across: nil) { false }
     }
     guard case .engineFailed = error else {
       Issue.record("\(String(describing: error))")

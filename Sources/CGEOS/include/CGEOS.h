@@ -15,6 +15,8 @@
   X(GEOSPreparedContains_r) X(GEOSPreparedWithin_r) X(GEOSPreparedCrosses_r) X(GEOSPreparedOverlaps_r) \
   X(GEOSPreparedTouches_r) X(GEOSCoordSeq_copyFromBuffer_r) X(GEOSGeom_createPointFromXY_r) \
   X(GEOSGeom_createEmptyPoint_r) X(GEOSGeom_createLineString_r) X(GEOSGeom_createLinearRing_r) \
+  X(GEOSWKBWriter_create_r) X(GEOSWKBWriter_destroy_r) X(GEOSWKBWriter_write_r) \
+  X(GEOSWKBWriter_setOutputDimension_r) X(GEOSIntersection_r) \
   X(GEOSGeom_createPolygon_r) X(GEOSGeom_createEmptyPolygon_r) X(GEOSGeom_createCollection_r) \
   X(GEOS_interruptRegisterCallback) X(GEOS_interruptRequest)
 

@@ -8,6 +8,7 @@ public struct WorldWrap: Hashable, Sendable {
   public let xMin: Double
   public let width: Double
   public var xMax: Double { xMin + width }
+  public var seam: Seam { Seam(west: xMin, width: width) }
 
   /// Half the width of Web Mercator, in metres: half the circumference of its sphere. A constant, since most maps use
   /// it and each query reads it.

@@ -71,6 +71,6 @@ extension World {
         yRange: info?.kind == .geographic ? -90...90 : nil, worldWidth: wrap?.width,
         meter: target.flatMap { GeometryMeter($0, transformer, geodesy)?.measure },
         transformed: { try? transformer.transform($0, from: given, to: reference) },
-        shifts: { own?.shifts(of: $0, over: extent) ?? [0] }))
+        shifts: { own?.shifts(of: $0, over: extent) ?? [0] }, seam: own?.seam))
   }
 }

@@ -1,0 +1,106 @@
+// Geometries cut at the edge of a map that goes around the world, as RFC 7946, section 3.1.9, has them.
+
+import CGEOS
+import Geometry
+
+extension Geometry {
+  /// The geometry in pieces, none of which goes on beyond the edge; itself if it does not. M of polygons is lost.
+  ///
+  /// - Throws: ``EngineError`` where polygons cross themselves too often, or GEOS refuses them.
+  /// - Complexity: O(n log n) in positions, for each turn of the world in which it lies.
+  public func cut(at seam: Seam) throws(EngineError) -> Geometry {
+    if case .collection(let parts) = self {
+      return .collection(try parts.map { part throws(EngineError) in try part.cut(at: seam) })
+    }
+    guard let box = envelope, seam.exceeds(box) else { return self }
+    var found: [Geometry] = []
+    for piece in pieces {
+      guard let box = piece.envelope, seam.exceeds(box) else {
+        found.append(piece)
+        continue
+      }
+      let first = ((box.xMin - seam.west) / seam.width).rounded(.down)
+      let last = max(((box.xMax - seam.west) / seam.width).rounded(.up) - 1, first)
+      guard last - first <= 16 else { throw .failed(operation: "cut", reason: "It goes around the world too often to be cut.") }
+      for turn in stride(from: first, through: last, by: 1) {
+        let shift = turn * seam.width
+        let window = Envelope(xMin: seam.west + shift, yMin: box.yMin, xMax: seam.east + shift, yMax: box.yMax)
+        let parts = first == last ? [piece] : try piece.clipped(to: window).pieces
+        found += parts.map { part in part.mapX { min(max($0 - shift, seam.west), seam.east) } }
+      }
+    }
+    switch self {
+    case .point, .lineString, .polygon: return found.count == 1 ? found[0] : Geometry.collection(found).uniform ?? self
+    case .multiPoint, .multiLineString, .multiPolygon, .collection: return Geometry.collection(found).uniform ?? self
+    }
+  }
+
+  private func clipped(to window: Envelope) throws(EngineError) -> Geometry {
+    switch self {
+    case .lineString(let line): return .multiLineString(line.clipped(fromX: window.xMin, toX: window.xMax))
+    case .polygon: break
+    case .point, .multiPoint, .multiLineString, .multiPolygon, .collection: return self
+    }
+    let limit = 20 * RelationAllowance.engineThreshold
+    let cost = RelationCost.alone(self, limit: limit)
+    guard cost < limit else { throw .failed(operation: "cut", reason: "It crosses itself too often to be cut.") }
+    try RelationAllowance.charge(cost)
+    let found = try GeometryEngine.intersection(of: self, with: Geometry(window))
+    // Lines and points where it touches the edge are no area.
+    return .multiPolygon(found.flattened.flatMap(\.polygons))
+  }
+}
+
+extension Positions {
+  /// The parts of the line within a range of x. All coordinates are interpolated.
+  fileprivate func clipped(fromX low: Double, toX high: Double) -> [Positions] {
+    var parts: [Positions] = []
+    var current = Positions(hasZ: hasZ, hasM: hasM)
+    func between(_ a: Point, _ b: Point, at x: Double) -> Point {
+      let part = (x - a.x) / (b.x - a.x)
+      func mix(_ a: Double?, _ b: Double?) -> Double? { a.flatMap { a in b.map { a + part * ($0 - a) } } }
+      return Point(x: x, y: a.y + part * (b.y - a.y), z: mix(a.z, b.z), m: mix(a.m, b.m))
+    }
+    func end() {
+      if current.count > 1 { parts.append(current) }
+      current = Positions(hasZ: hasZ, hasM: hasM)
+    }
+    for index in 0..<max(count - 1, 0) {
+      let (start, finish) = (self[index], self[index + 1])
+      guard max(start.x, finish.x) > low || start.x == finish.x && start.x >= low,
+        min(start.x, finish.x) < high
+      else {
+        end()
+        continue
+      }
+      func inside(_ point: Point, _ other: Point) -> Point {
+        point.x < low ? between(point, other, at: low) : point.x > high ? between(point, other, at: high) : point
+      }
+      if current.isEmpty { current.append(inside(start, finish)) }
+      current.append(inside(finish, start))
+      if finish.x < low || finish.x > high { end() }
+    }
+    end()
+    return parts
+  }
+}
+
+extension GeometryEngine {
+  /// What two polygons have in common; those that are invalid are made valid first. Z is kept and interpolated.
+  fileprivate static func intersection(of first: Geometry, with second: Geometry) throws(EngineError) -> Geometry {
+    let context = try GEOSContext()
+    let left = try GEOSShape(first, in: context)
+    let right = try GEOSShape(second, in: context)
+    do throws(EngineError) { return try context.geometry(of: context.intersection(of: left, with: right)) } catch {
+      guard case .failed = error else { throw error }
+      return try context.geometry(of: context.intersection(of: context.madeValid(left), with: right))
+    }
+  }
+}
+
+extension GEOSContext {
+  fileprivate func intersection(of first: borrowing GEOSShape, with second: borrowing GEOSShape) throws(EngineError) -> GEOSShape {
+    let (left, right) = (first.handle, second.handle)
+    return try GEOSShape(of: "cut", in: self) { geos.pointee.GEOSIntersection_r(handle, left, right) }
+  }
+}
