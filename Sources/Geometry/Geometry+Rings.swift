@@ -13,10 +13,12 @@ extension Geometry {
   }
 
   private static func rightHand(_ rings: [Positions]) -> [Positions] {
-    rings.enumerated().map { index, ring in
-      let area = ring.doubledArea
-      return (index == 0 ? area < 0 : area > 0) ? ring.reversed : ring
+    func isWrong(_ index: Int) -> Bool {
+      let area = rings[index].doubledArea
+      return index == 0 ? area < 0 : area > 0
     }
+    guard rings.indices.contains(where: isWrong) else { return rings }
+    return rings.indices.map { isWrong($0) ? rings[$0].reversed : rings[$0] }
   }
 }
 

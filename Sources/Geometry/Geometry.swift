@@ -31,6 +31,11 @@ extension Geometry {
     }
   }
 
+  /// The names of all types.
+  public static let typeNames: Set<String> = [
+    "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection",
+  ]
+
   /// Whether it has no positions.
   public var isEmpty: Bool {
     switch self {

@@ -16,9 +16,13 @@ extension FeatureQuery {
   /// Maximum number of failed features in the result.
   private static let failureLimit = 1000
 
+  /// - Parameter isNarrowest: whether the box may cross the edge of a world that wraps, if it is narrower then.
   package func extent(
-    in target: SpatialReference, _ transformer: any CoordinateTransformer, _ share: WorkShare
+    in target: SpatialReference, isNarrowest: Bool, _ transformer: any CoordinateTransformer, _ share: WorkShare
   ) throws -> Extent {
+    if isNarrowest, let wrap = WorldWrap(try transformer.describe(target), transformer) {
+      return try narrowestExtent(in: target, wrap.seam, transformer, share)
+    }
     if isAll, target == reference { return Extent(count: store.count, box: store.extent) }
     let isMoved = target != reference
     let shares = share.split(by: max(effort, 1), store.count * (isMoved ? Self.transformCost : 1))
@@ -37,6 +41,33 @@ extension FeatureQuery {
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try shares[1].checkpoint(start, of: rows.count)
       try include(rows[start..<min(start + 1024, rows.count)], in: &extent, &failed)
+    }
+    return Extent(count: rows.count, box: extent.box, failed: failed)
+  }
+
+  private func narrowestExtent(
+    in target: SpatialReference, _ seam: Seam, _ transformer: any CoordinateTransformer, _ share: WorkShare
+  ) throws -> Extent {
+    let projector = target == reference ? nil : try GeometryProjector(from: reference, to: target, transformer)
+    let shares = share.split(by: max(effort, 1), store.count * (projector == nil ? 1 : Self.transformCost))
+    let rows = try rows(shares[0])
+    var extent = NarrowestExtent(seam)
+    var failed: [(id: Int, error: TransformError)] = []
+    for (index, row) in rows.enumerated() {
+      if index.isMultiple(of: 64) { try shares[1].checkpoint(index, of: rows.count) }
+      guard let feature = store[row], let box = feature.envelope else { continue }
+      if projector == nil, box.width <= seam.width / 2 {
+        extent.include(box)
+        continue
+      }
+      guard let geometry = feature.geometry else { continue }
+      do {
+        let moved = try projector?.project(geometry) { try share.work?.checkCancelled() } ?? geometry
+        for piece in moved.pieces { if let box = piece.envelope { extent.include(box) } }
+      } catch let error as TransformError {
+        guard case .outsideDomain = error else { throw error }
+        if failed.count < Self.failureLimit { failed.append((feature.id, error)) }
+      }
     }
     return Extent(count: rows.count, box: extent.box, failed: failed)
   }

@@ -25,7 +25,7 @@ package enum FeatureWriter {
     case given(Geometry?)
   }
 
-  /// Writes a GeoJSON Feature.
+  /// Writes a GeoJSON Feature, whose rings wind as RFC 7946 has it.
   ///
   /// - Parameter checkpoint: called every few thousand positions; an error that it throws ends the writing.
   package static func writeFeature(
@@ -39,7 +39,7 @@ package enum FeatureWriter {
     writer.value(row.id)
     writer.key("geometry")
     if selection.geometry {
-      try writeGeometry(row, shape, measures: selection.measures, to: &writer, checkpoint)
+      try writeGeometry(row, shape, measures: selection.measures, isWound: true, to: &writer, checkpoint)
     } else {
       writer.null()
     }
@@ -58,7 +58,7 @@ package enum FeatureWriter {
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
-    writeGeometry(row, .own, measures: true, to: &writer) {}
+    writeGeometry(row, .own, measures: true, isWound: false, to: &writer) {}
     writer.key("attributes")
     writeAttributes(row, schema, columns: columns, nulls: false, to: &writer)
     if row.zIndex != 0 { writer.member("zIndex", Int(row.zIndex)) }
@@ -88,7 +88,8 @@ package enum FeatureWriter {
 
   @inline(__always)
   private static func writeGeometry(
-    _ row: FeatureRow, _ shape: Shape, measures: Bool, to writer: inout JSONWriter, _ checkpoint: () throws -> Void
+    _ row: FeatureRow, _ shape: Shape, measures: Bool, isWound: Bool, to writer: inout JSONWriter,
+    _ checkpoint: () throws -> Void
   ) rethrows {
     let geometry: Geometry?
     switch shape {
@@ -100,7 +101,7 @@ package enum FeatureWriter {
     case .given(let given): geometry = given
     }
     guard let geometry else { return writer.null() }
-    try GeometryWriter.write(geometry, measures: measures, to: &writer, checkpoint: checkpoint)
+    try GeometryWriter.write(isWound ? geometry.withRightHandRings : geometry, measures: measures, to: &writer, checkpoint: checkpoint)
   }
 
   private static func writeAttributes(

@@ -69,7 +69,10 @@ struct GeoJSONText: ~Copyable {
     _ feature: FeatureRow, _ shape: FeatureWriter.Shape, _ report: inout ExportReport, _ share: WorkShare
   ) throws {
     let (schema, selection) = (export.output.features.store.schema, export.output.selection)
-    let shape = selection.geometry ? written(shape, of: feature, &report) : shape
+    if selection.geometry, let geometry = feature.geometry(shape) {
+      if geometry.hasM { report.note(.measures) }
+      if geometry.lacksZ { report.note(.elevations) }
+    }
     scratch.truncate(to: 0)
     try FeatureWriter.writeFeature(feature, schema, selection, shape, to: &scratch) {
       try share.work?.checkCancelled()
@@ -78,15 +81,5 @@ struct GeoJSONText: ~Copyable {
     scratch.replace(UInt8(ascii: "\n"), by: UInt8(ascii: " "), from: 0)
     scratch.replace(UInt8(ascii: "\r"), by: UInt8(ascii: " "), from: 0)
     text.writer.append(scratch.bytes)
-  }
-
-  /// The geometry in the form of RFC 7946. Records what is lost.
-  private func written(
-    _ shape: FeatureWriter.Shape, of feature: FeatureRow, _ report: inout ExportReport
-  ) -> FeatureWriter.Shape {
-    guard let geometry = feature.geometry(shape) else { return shape }
-    if geometry.hasM { report.note(.measures) }
-    if geometry.lacksZ { report.note(.elevations) }
-    return .given(geometry.withRightHandRings)
   }
 }

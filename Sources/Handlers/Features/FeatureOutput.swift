@@ -4,6 +4,7 @@ import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import JSON
 import JSONRPC
 import Planning
@@ -17,6 +18,11 @@ struct FeatureOutput: Sendable {
   let reference: SpatialReference
   private let transformer: any CoordinateTransformer
   private let maxAllowableOffset: Double?
+  /// The edge at which geometries are cut.
+  private let seam: Seam?
+  /// Transforms what goes on beyond the edge of the world; nil if the reference stays.
+  private let projector: GeometryProjector?
+  private let ownSeam: Seam?
 
   /// A feature whose geometry has no coordinates in ``reference``, with its index on the page.
   struct Failure {
@@ -34,8 +40,16 @@ struct FeatureOutput: Sendable {
   ) throws {
     self.features = features
     self.reference = reference
-    transformer = world.transformer
+    self.transformer = world.transformer
     maxAllowableOffset = params.maxAllowableOffset.flatMap { $0 > 0 ? $0 : nil }
+    let transformer = world.transformer
+    func edge(of reference: SpatialReference) throws -> Seam? {
+      try WorldWrap(transformer.describe(reference), transformer)?.seam
+    }
+    seam = params.cutAtAntimeridian ? try edge(of: reference) : nil
+    let moves = params.returnGeometry && reference != features.reference
+    projector = moves ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
+    ownSeam = moves ? try edge(of: features.reference) : nil
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
     selection.measures = measures
@@ -58,14 +72,14 @@ struct FeatureOutput: Sendable {
 
   /// Whether geometries differ from those in the store.
   var changesGeometries: Bool {
-    selection.geometry && (reference != features.reference || maxAllowableOffset != nil)
+    selection.geometry && (reference != features.reference || maxAllowableOffset != nil || seam != nil)
   }
 
   /// The estimated cost of changing the geometry of one feature, in units of `FeatureQuery.effort`.
   var changeCost: Int {
     guard selection.geometry else { return 0 }
     return (reference == features.reference ? 0 : FeatureQuery.transformCost)
-      + (maxAllowableOffset == nil ? 0 : FeatureQuery.generalizeCost)
+      + (maxAllowableOffset == nil && seam == nil ? 0 : FeatureQuery.generalizeCost)
   }
 
   /// The geometries of a page; nil if they are those of the store. Computed before anything is written, so that `failed` and
@@ -88,12 +102,25 @@ struct FeatureOutput: Sendable {
     guard changesGeometries else { return .own }
     guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
     do {
-      let moved = try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
-      return .given(try maxAllowableOffset.map { try moved.generalized($0, checking: check) } ?? moved)
+      let moved = try moved(geometry, checking: check)
+      let reduced = try maxAllowableOffset.map { try moved.generalized($0, checking: check) } ?? moved
+      return .given(try seam.map { try reduced.cut(at: $0) } ?? reduced)
     } catch let error as TransformError {
       failed.append(Failure(index: index, feature: try FeatureProtocol.FailedFeature(feature.id, error)))
       return .given(nil)
+    } catch EngineError.failed(_, let reason) {
+      failed.append(Failure(index: index, feature: .init(id: feature.id, reason: reason)))
+      return .given(nil)
     }
+  }
+
+  /// The geometry in ``reference``. Lines and rings that go on beyond the edge of the world do so there, too.
+  private func moved(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
+    guard let projector else { return geometry }
+    if seam != nil || geometry.dimension > 0 && geometry.envelope.map({ ownSeam?.exceeds($0) == true }) == true {
+      return try projector.project(geometry, checking: check)
+    }
+    return try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
   }
 
   /// The JSON array of the features, written directly: making a wire value for each would dominate the cost. On the loop, the

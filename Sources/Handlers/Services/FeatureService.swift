@@ -154,9 +154,9 @@ package enum FeatureService: FeatureHandlers {
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference
     let effort =
-      features.isAll && !isMoved ? 0 : features.effort * (isMoved ? 1 + FeatureQuery.transformCost : 1)
+      features.isAll && !isMoved && !params.acrossAntimeridian ? 0 : features.effort * (isMoved ? 1 + FeatureQuery.transformCost : 1)
     return try plan(effort: effort) { share in
-      let extent = try features.extent(in: reference, transformer, share)
+      let extent = try features.extent(in: reference, isNarrowest: params.acrossAntimeridian, transformer, share)
       return .init(
         revision: revision, spatialReference: reference.definition, count: extent.count,
         extent: extent.box.map(Wire.envelope),
