@@ -116,7 +116,7 @@ struct DocumentReader {
     }
     guard let path = saved.path else { throw json["path"].typeError(expected: "string") }
     var file = FileOrigin(path: try folder.absolute(path, files))
-    (file.driver, file.xField, file.yField) = (saved.driver, saved.xField, saved.yField)
+    (file.driver, file.xField, file.yField, file.zField) = (saved.driver, saved.xField, saved.yField, saved.zField)
     (file.encoding, file.reference, file.overrides) = (saved.encoding, reference, saved.override)
     return .file(file)
   }

@@ -40,6 +40,7 @@ struct SavedObjects {
       // The format found in the file, so that the document is the same whether the file is missing or not.
       saved.driver = file.driver ?? FeatureDriver(rawValue: source.driver)?.rawValue
       saved.xField = file.xField
+      saved.zField = file.zField
       saved.yField = file.yField
       saved.encoding = file.encoding
       saved.spatialReference = file.reference?.definition

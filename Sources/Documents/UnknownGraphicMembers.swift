@@ -1,6 +1,7 @@
 // Finds the unknown members of graphics while a document is read. Most graphics have none, so the check makes no allocation.
 
 import GeoModel
+import Geometry
 import JSON
 import WireCoding
 
@@ -61,11 +62,6 @@ struct UnknownGraphicMembers {
 
   // MARK: Geometries
 
-  /// The types that are written in the same form. WKT, WKB and envelopes become GeoJSON, where their members have no counterpart.
-  private static let types: Set<String> = [
-    "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection",
-  ]
-
   private static func isKnown(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     name.elementsEqual("type".utf8) || name.elementsEqual("coordinates".utf8) || name.elementsEqual("geometries".utf8)
   }
@@ -76,7 +72,7 @@ struct UnknownGraphicMembers {
     geometry.forEachMember { name, _ in hasUnknown = hasUnknown || !isKnown(name) }
     let parts = geometry["geometries"]
     guard hasUnknown || parts.isPresent else { return false }
-    guard let type = try? geometry["type"].string(), types.contains(type) else { return false }
+    guard let type = try? geometry["type"].string(), Geometry.typeNames.contains(type) else { return false }
     return hasUnknown || type == "GeometryCollection" && (0..<parts.count).contains { hasUnknownMembers(parts[$0]) }
   }
 

@@ -1,4 +1,4 @@
-// Dates and times in strings, recognized as by GDAL's `OGRParseDate`.
+// Dates and times in strings, recognized as by GDAL's `OGRParseDate`, but for digits after the milliseconds, which are kept.
 
 import Platform
 
@@ -11,6 +11,9 @@ struct Moment {
   private var minute = 0
   /// GDAL keeps seconds in a Float, accurate to a millisecond.
   private var second: Float = 0
+  /// The digits after the decimal point, at most nine, where there are more than three.
+  private var fraction = ""
+  private var wholeSecond = 0
   /// GDAL's time zone: quarters of an hour from 100; 0 is unknown.
   private var zone: UInt8 = 0
 
@@ -77,7 +80,13 @@ struct Moment {
     let seconds = text.number()
     guard seconds <= 60 else { return false }
     second = Float(seconds)
+    wholeSecond = Int(seconds)
+    let start = text.at
     while MomentText.isDigit(text.byte) || text.byte == UInt8(ascii: ".") { text.at += 1 }
+    let digits = text.between(start, text.at).split(separator: ".", omittingEmptySubsequences: false)
+    if digits.count == 2, digits[1].utf8.count > 3, seconds < 60 {
+      fraction = String(digits[1].prefix(9).reversed().drop { $0 == "0" }.reversed())
+    }
     if text.byte == UInt8(ascii: "Z") { zone = 100 }
     return true
   }
@@ -125,8 +134,12 @@ extension Moment {
     let date = "\(padded(Int(year), 4))-\(padded(month, 2))-\(padded(day, 2))"
     if type == .date { return date }
     let milliseconds = min(Int((second * 1000).rounded()), 59_999)
-    var time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(milliseconds / 1000, 2))"
-    if milliseconds % 1000 != 0 { time += "." + padded(milliseconds % 1000, 3) }
+    // A float of 59.9999 would be 60.
+    let whole = fraction.utf8.count > 3 ? wholeSecond : milliseconds / 1000
+    var time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(whole, 2))"
+    if fraction.utf8.count > 3 { time += "." + fraction } else if milliseconds % 1000 != 0 {
+      time += "." + padded(milliseconds % 1000, 3)
+    }
     if type == .time { return time }
     let offset = zone > 1 ? (Int(zone) - 100) * 15 : 0
     let sign = offset < 0 ? "-" : "+"
@@ -157,6 +170,11 @@ private struct MomentText {
 
   func isSeparator(_ offset: Int) -> Bool {
     byte(offset) == UInt8(ascii: "-") || byte(offset) == UInt8(ascii: "/")
+  }
+
+  /// The text between two places.
+  func between(_ start: Int, _ end: Int) -> String {
+    String(decoding: text[min(start, text.count)..<min(end, text.count)], as: UTF8.self)
   }
 
   mutating func skip(_ byte: Unicode.Scalar) { while self.byte == UInt8(ascii: byte) { at += 1 } }

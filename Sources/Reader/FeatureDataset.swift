@@ -37,17 +37,19 @@ struct FeatureDataset: ~Copyable {
     let name = files.gdalName
     let driver = if let given = job.options.driver { given } else { try driver(of: name, gdal) }
     opened(driver.rawValue)
-    let decoder = try job.options.encoding.map { (name) throws(ReadError) in try Self.decoder(name, of: driver) }
+    var options = job.options
+    if driver == .shapefile { options.encoding = options.encoding ?? files.tableEncoding }
+    let decoder = try options.encoding.map { (name) throws(ReadError) in try Self.decoder(name, of: driver) }
     // Drops messages of drivers that do not recognize the file.
     call.forget()
     files.readShare = purpose == .features ? driver.record.openingShare : driver.record.parsesToOpen ? 1 : 0
-    guard let handle = open(name, driver, job.options, gdal) else {
+    guard let handle = open(name, driver, options, gdal) else {
       guard let reason = call.complaint else { throw ReadError.unrecognized(path: "") }
       throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason)
     }
     defer { _ = gdal.pointee.GDALClose(handle) }
     let dataset = FeatureDataset(
-      gdal: gdal, handle: handle, driver: driver, files: files, options: job.options, decoder: decoder,
+      gdal: gdal, handle: handle, driver: driver, files: files, options: options, decoder: decoder,
       call: call)
     // After a premature end of the file, drivers may return a dataset with the part that they have read.
     if let reason = call.complaint { throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason) }

@@ -10,7 +10,12 @@ struct FeatureLayer {
   let description: LayerDescription
   let columns: [FieldColumn]
   /// Columns of a CSV file's coordinates.
-  let points: (x: Int, y: Int)?
+  struct Points {
+    let x: Int
+    let y: Int
+    let z: Int?
+  }
+  let points: Points?
 }
 
 extension FeatureDataset {
@@ -37,9 +42,11 @@ extension FeatureDataset {
   private func layer(_ handle: OGRLayerH, name: String) throws(ReadError) -> FeatureLayer {
     let columns = columns(of: handle)
     let fields = columns.map(\.field)
-    var points: (x: Int, y: Int)?
+    var points: FeatureLayer.Points?
     if driver == .csv, let wanted = options.points {
-      points = (try index(of: wanted.x, in: fields), try index(of: wanted.y, in: fields))
+      points = FeatureLayer.Points(
+        x: try index(of: wanted.x, in: fields), y: try index(of: wanted.y, in: fields),
+        z: try wanted.z.map { name throws(ReadError) in try index(of: name, in: fields) })
     }
     let count = gdal.pointee.OGR_L_GetFeatureCount(handle, 0)
     let description = LayerDescription(

@@ -49,7 +49,7 @@ extension FeatureDataset {
     guard let points = layer.points else { return try appendGeometry(of: feature, layer, to: &block) }
     // GDAL's own points from CSV read a word as 0 and drop the position 0, 0.
     if let x = layer.columns[points.x].number(feature, gdal), let y = layer.columns[points.y].number(feature, gdal) {
-      block.appendPoint(x: x, y: y, z: nil)
+      block.appendPoint(x: x, y: y, z: points.z.flatMap { layer.columns[$0].number(feature, gdal) })
     } else {
       block.appendNoGeometry()
     }

@@ -55,6 +55,15 @@ final class ReaderFiles: @unchecked Sendable {
     return leaf.lastIndex(of: ".").map { String(leaf[..<$0]) } ?? String(leaf)
   }
 
+  /// The encoding that GDAL takes for another: a dBase table with the mark 57h has texts in the ANSI code page of Windows. Nil if a `.cpg`
+  /// file states one.
+  var tableEncoding: String? {
+    func file(_ ending: String) -> CInt? { descriptors.first { $0.key.string.lowercased().hasSuffix(ending) }?.value }
+    var mark: UInt8 = 0
+    guard file(".cpg") == nil, let table = file(".dbf"), pread(table, &mark, 1, 29) == 1 else { return nil }
+    return mark == 0x57 ? "windows-1252" : nil
+  }
+
   /// The name that GDAL opens.
   var gdalName: String { foreignName ?? "\(Self.prefix)\(folder)/\(main.string)" }
 

@@ -37,10 +37,8 @@ public struct OpenOptions: Hashable, Sendable {
   public struct PointFields: Hashable, Sendable {
     public let x: String
     public let y: String
-    public init(x: String, y: String) {
-      self.x = x
-      self.y = y
-    }
+    public let z: String?
+    public init(x: String, y: String, z: String? = nil) { (self.x, self.y, self.z) = (x, y, z) }
   }
 
   /// Nil to detect it from content and name.

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "EPSG:", "EPSG:99999999", "nowhere:1", "WGS 84", "+proj=longlat +type=crs", "+init=epsg:4326", "/etc/passwd",
+    "", "EPSG:", "EPSG:99999999", "nowhere:1", "WGS 84", "+proj=longlat +nadgrids=x.gsb", "+init=epsg:4326", "/etc/passwd",
     "EPSG:4326:1", "PROJCS[", "+proj=longlat +title=[x] +type=crs", "[", "{", "{}",
     "http://www.opengis.net/def/crs/EPSG/4326", "urn:ogc:def:crs:EPSG:4326",
     "http://localhost/def/crs/EPSG/0/4326", #"ELLIPSOID["x",6378137,298]"#, "EPSG:4326\0",

@@ -76,6 +76,7 @@ public struct FileOrigin: Sendable {
   public var driver: String?
   /// The columns of the coordinates in a CSV file.
   public var xField: String?
+  public var zField: String?
   public var yField: String?
   /// The encoding of texts, for formats that do not state it.
   public var encoding: String?

@@ -227,6 +227,8 @@ public enum DocumentProtocol {
     public var xField: String?
     /// CSV: the column of northings or latitudes.
     public var yField: String?
+    /// CSV: the column of elevations. A position without a number there has no Z.
+    public var zField: String?
     /// CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides a
     /// `.cpg` file. When no encoding is given or stated, texts that are not valid UTF-8 are read as windows-1252.
     public var encoding: String?
@@ -240,7 +242,7 @@ public enum DocumentProtocol {
     public init(
       source: String, path: String? = nil, data: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
       fields: [SourceProtocol.Field]? = nil, driver: String? = nil, xField: String? = nil, yField: String? = nil,
-      encoding: String? = nil, spatialReference: String? = nil, override: Bool = false,
+      zField: String? = nil, encoding: String? = nil, spatialReference: String? = nil, override: Bool = false,
       layers: [SourceProtocol.SourceLayer]? = nil
     ) {
       self.source = source
@@ -251,6 +253,7 @@ public enum DocumentProtocol {
       self.driver = driver
       self.xField = xField
       self.yField = yField
+      self.zField = zField
       self.encoding = encoding
       self.spatialReference = spatialReference
       self.override = override
@@ -283,6 +286,10 @@ public enum DocumentProtocol {
       let yField = json["yField"]
       self.yField = try yField.isPresent
         ? yField.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
+        : nil
+      let zField = json["zField"]
+      self.zField = try zField.isPresent
+        ? zField.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
         : nil
       let encoding = json["encoding"]
       self.encoding = try encoding.isPresent
@@ -329,6 +336,10 @@ public enum DocumentProtocol {
       if let yField {
         writer.key("yField")
         writer.value(yField)
+      }
+      if let zField {
+        writer.key("zField")
+        writer.value(zField)
       }
       if let encoding {
         writer.key("encoding")

@@ -59,11 +59,12 @@ public enum FeatureProtocol {
     case featureCollection = "FeatureCollection"
   }
 
-  /// A feature with a position that has no coordinates in the requested spatial reference.
+  /// A feature whose geometry cannot be written as requested: a position has no coordinates in the spatial reference,
+  /// or it crosses itself too often to be cut.
   public struct FailedFeature: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var id: Int
-    /// Says which position, for people.
+    /// Says which position, or why, for people.
     public var reason: String
 
     public init(id: Int, reason: String) {
@@ -601,6 +602,10 @@ public enum FeatureProtocol {
     /// none disappears. Rings that are closer together than the offset may touch or cross afterwards. Unit: unit of
     /// `outSpatialReference`.
     var maxAllowableOffset: Double? { get }
+    /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that no
+    /// longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179 degrees
+    /// goes through 0. Polygons lose M. Nothing is cut in a reference that does not go around the world.
+    var cutAtAntimeridian: Bool { get }
   }
 
   /// Attributes that are computed for the request.
@@ -619,10 +624,10 @@ public enum FeatureProtocol {
     var maxBytes: Int? { get }
   }
 
-  /// Returns features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them
-  /// larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
-  /// `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large result is sent in parts, as
-  /// fast as the client reads: the reply then has no features, or no columns.
+  /// Returns features, as a GeoJSON FeatureCollection, with rings that wind as RFC 7946 has it, or in columns.
+  /// Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then true, and a query with
+  /// a higher `offset`, and with `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large
+  /// result is sent in parts, as fast as the client reads: the reply then has no features, or no columns.
   public enum Query {
     public static let name: StaticString = "feature/query"
 
@@ -688,6 +693,10 @@ public enum FeatureProtocol {
       /// so none disappears. Rings that are closer together than the offset may touch or cross afterwards. Unit: unit
       /// of `outSpatialReference`.
       public var maxAllowableOffset: Double?
+      /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that
+      /// no longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179
+      /// degrees goes through 0. Polygons lose M. Nothing is cut in a reference that does not go around the world.
+      public var cutAtAntimeridian: Bool
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
       /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
@@ -710,7 +719,7 @@ public enum FeatureProtocol {
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
         offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
-        maxBytes: Int? = nil, limit: Int? = nil, returnM: Bool = false,
+        cutAtAntimeridian: Bool = false, maxBytes: Int? = nil, limit: Int? = nil, returnM: Bool = false,
         format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -730,6 +739,7 @@ public enum FeatureProtocol {
         self.properties = properties
         self.returnGeometry = returnGeometry
         self.maxAllowableOffset = maxAllowableOffset
+        self.cutAtAntimeridian = cutAtAntimeridian
         self.maxBytes = maxBytes
         self.limit = limit
         self.returnM = returnM
@@ -787,6 +797,8 @@ public enum FeatureProtocol {
         self.maxAllowableOffset = try maxAllowableOffset.isPresent
           ? maxAllowableOffset.double("number of at least 0") { $0 >= 0 }
           : nil
+        let cutAtAntimeridian = json["cutAtAntimeridian"]
+        self.cutAtAntimeridian = try cutAtAntimeridian.isPresent ? cutAtAntimeridian.bool() : false
         let maxBytes = json["maxBytes"]
         self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let limit = json["limit"]
@@ -1505,12 +1517,16 @@ public enum FeatureProtocol {
       public var timeExtent: LayerProtocol.TimeExtent?
       /// The spatial reference of the answer; that of the features when absent.
       public var outSpatialReference: String?
+      /// Whether `extent` is the narrowest envelope on a map that goes around the world: `xMin` is greater than
+      /// `xMax` where it crosses the antimeridian.
+      public var acrossAntimeridian: Bool
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil,
+        acrossAntimeridian: Bool = false
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -1524,6 +1540,7 @@ public enum FeatureProtocol {
         self.isSelected = isSelected
         self.timeExtent = timeExtent
         self.outSpatialReference = outSpatialReference
+        self.acrossAntimeridian = acrossAntimeridian
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1560,6 +1577,8 @@ public enum FeatureProtocol {
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)
           : nil
+        let acrossAntimeridian = json["acrossAntimeridian"]
+        self.acrossAntimeridian = try acrossAntimeridian.isPresent ? acrossAntimeridian.bool() : false
       }
     }
 
@@ -3160,6 +3179,10 @@ public enum FeatureProtocol {
       /// so none disappears. Rings that are closer together than the offset may touch or cross afterwards. Unit: unit
       /// of `outSpatialReference`.
       public var maxAllowableOffset: Double?
+      /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that
+      /// no longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179
+      /// degrees goes through 0. Polygons lose M. Nothing is cut in a reference that does not go around the world.
+      public var cutAtAntimeridian: Bool
       /// The file; its folder has to exist.
       public var path: String
       /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them,
@@ -3188,9 +3211,9 @@ public enum FeatureProtocol {
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
         offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
-        path: String, driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error,
-        layerName: String? = nil, limit: Int? = nil, csvGeometry: FeatureProtocol.CSVGeometry? = nil,
-        outSpatialReference: String? = nil
+        cutAtAntimeridian: Bool = false, path: String, driver: String? = nil,
+        ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil, limit: Int? = nil,
+        csvGeometry: FeatureProtocol.CSVGeometry? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -3209,6 +3232,7 @@ public enum FeatureProtocol {
         self.properties = properties
         self.returnGeometry = returnGeometry
         self.maxAllowableOffset = maxAllowableOffset
+        self.cutAtAntimeridian = cutAtAntimeridian
         self.path = path
         self.driver = driver
         self.ifExists = ifExists
@@ -3268,6 +3292,8 @@ public enum FeatureProtocol {
         self.maxAllowableOffset = try maxAllowableOffset.isPresent
           ? maxAllowableOffset.double("number of at least 0") { $0 >= 0 }
           : nil
+        let cutAtAntimeridian = json["cutAtAntimeridian"]
+        self.cutAtAntimeridian = try cutAtAntimeridian.isPresent ? cutAtAntimeridian.bool() : false
         self.path = try SessionProtocol.readFilePath(json["path"])
         let driver = json["driver"]
         self.driver = try driver.isPresent

@@ -19,7 +19,7 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias ExportJoin = FeatureProtocol.ExportJoin
   typealias Export = FeatureProtocol.Export
 
-  /// Returns features, as a GeoJSON FeatureCollection or in columns.
+  /// Returns features, as a GeoJSON FeatureCollection, with rings that wind as RFC 7946 has it, or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
 
   /// Returns the ids of features only.

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "282adf5719c5ed36"
+  public static let hash = "008a18baaac53738"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -257,8 +257,8 @@ public enum WireProtocol {
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
       "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy", "offset", "properties",
-      "returnGeometry", "maxAllowableOffset", "maxBytes", "limit", "returnM", "format", "outSpatialReference"],
-      required: [],
+      "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "maxBytes", "limit", "returnM", "format",
+      "outSpatialReference"], required: [],
       errors: [.resultTooLarge, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
       .noTime, .invalidTime, .invalidGeometry, .contentModified]
@@ -293,7 +293,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "outSpatialReference"], required: [],
+      "ids", "whereClause", "isSelected", "timeExtent", "outSpatialReference", "acrossAntimeridian"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
@@ -368,8 +368,8 @@ public enum WireProtocol {
       name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
       "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy", "offset", "properties",
-      "returnGeometry", "maxAllowableOffset", "path", "driver", "ifExists", "layerName", "limit", "csvGeometry",
-      "outSpatialReference"], required: ["path"],
+      "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "path", "driver", "ifExists", "layerName",
+      "limit", "csvGeometry", "outSpatialReference"], required: ["path"],
       errors: [.pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed,
       .writerFailed, .unknownFormat, .noGeometry, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
@@ -727,8 +727,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "source/open", domain: "source", shape: .task, since: "0.1.0",
-      params: ["path", "id", "driver", "xField", "yField", "encoding", "spatialReference", "override", "ifExists"],
-      required: ["path"],
+      params: ["path", "id", "driver", "xField", "yField", "zField", "encoding", "spatialReference", "override",
+      "ifExists"], required: ["path"],
       errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
       .missingField, .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
     ),

@@ -53,8 +53,8 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("computedFields", .elements(.named { computedField })), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "properties", "returnGeometry", "maxAllowableOffset", "maxBytes", "limit", "returnM", "format",
-      "outSpatialReference", "partialResultToken"
+      "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "maxBytes", "limit",
+      "returnM", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -75,7 +75,7 @@ package enum ParamMembers {
     "feature/queryExtent": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      "outSpatialReference"
+      "outSpatialReference", "acrossAntimeridian"
     ]),
     "feature/queryStatistics": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -123,8 +123,8 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("computedFields", .elements(.named { computedField })), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "properties", "returnGeometry", "maxAllowableOffset", "path", "driver", "ifExists", "layerName",
-      "limit", "csvGeometry", "outSpatialReference"
+      "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "path", "driver",
+      "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
     ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
@@ -239,7 +239,7 @@ package enum ParamMembers {
     "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
     "scene/elevation": params(["scene", "points", "spatialReference", "interpolation", "stopAtNoData"]),
     "source/open": params([
-      "path", "id", "driver", "xField", "yField", "encoding", "spatialReference", "override", "ifExists"
+      "path", "id", "driver", "xField", "yField", "zField", "encoding", "spatialReference", "override", "ifExists"
     ]),
     "source/openInline": params([
       "data", .init("columns", .named { featureColumns }), .init("fields", .elements(.named { field })), "id",

@@ -83,7 +83,8 @@ public enum SessionProtocol {
     }
   }
 
-  /// A spatial reference by authority code (`EPSG:4326`), WKT or PROJJSON text.
+  /// A spatial reference by authority code (`EPSG:4326`), WKT, PROJJSON text, or a PROJ string (`+proj=utm +zone=32
+  /// +datum=WGS84`) that names no files.
   static func readSpatialReference(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 1 to 16384 characters") { (1...16384).contains($0.unicodeScalars.count) }
   }

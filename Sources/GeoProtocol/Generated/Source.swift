@@ -182,6 +182,8 @@ public enum SourceProtocol {
       public var xField: String?
       /// CSV: the column of northings or latitudes.
       public var yField: String?
+      /// CSV: the column of elevations. A position without a number there has no Z.
+      public var zField: String?
       /// CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides a
       /// `.cpg` file. A byte that the encoding does not have becomes U+FFFD. When no encoding is given or stated,
       /// texts that are not valid UTF-8 are read as windows-1252.
@@ -198,7 +200,7 @@ public enum SourceProtocol {
 
       public init(
         path: String, id: String? = nil, driver: String? = nil, xField: String? = nil, yField: String? = nil,
-        encoding: String? = nil, spatialReference: String? = nil, override: Bool = false,
+        zField: String? = nil, encoding: String? = nil, spatialReference: String? = nil, override: Bool = false,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.path = path
@@ -206,6 +208,7 @@ public enum SourceProtocol {
         self.driver = driver
         self.xField = xField
         self.yField = yField
+        self.zField = zField
         self.encoding = encoding
         self.spatialReference = spatialReference
         self.override = override
@@ -228,6 +231,10 @@ public enum SourceProtocol {
         let yField = json["yField"]
         self.yField = try yField.isPresent
           ? yField.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
+          : nil
+        let zField = json["zField"]
+        self.zField = try zField.isPresent
+          ? zField.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
           : nil
         let encoding = json["encoding"]
         self.encoding = try encoding.isPresent

@@ -26,7 +26,7 @@ enum FeatureLoading {
         .file(file.path),
         OpenOptions(
           driver: file.driver.flatMap { FeatureDriver(rawValue: $0) },
-          points: file.xField.flatMap { x in file.yField.map { OpenOptions.PointFields(x: x, y: $0) } },
+          points: file.xField.flatMap { x in file.yField.map { OpenOptions.PointFields(x: x, y: $0, z: file.zField) } },
           encoding: file.encoding)
       )
     }

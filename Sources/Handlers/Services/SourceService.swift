@@ -27,6 +27,10 @@ package enum SourceService: SourceHandlers {
         path: "/params/\(params.xField == nil ? "xField" : "yField")",
         expected: "string")
     }
+    if params.zField != nil, params.xField == nil {
+      throw RPCError(
+        .invalidParams, "zField is the elevation of positions in xField and yField.", path: "/params/xField", expected: "string")
+    }
     let reference = try world.canonical(params.spatialReference)
     if params.override, reference == nil {
       throw RPCError(
@@ -34,7 +38,7 @@ package enum SourceService: SourceHandlers {
     }
     return try plan(id: id, params.ifExists, in: &world) { files in
       var file = FileOrigin(path: try files.path(params.path))
-      (file.driver, file.xField, file.yField) = (params.driver, params.xField, params.yField)
+      (file.driver, file.xField, file.yField, file.zField) = (params.driver, params.xField, params.yField, params.zField)
       (file.encoding, file.reference, file.overrides) = (params.encoding, reference, params.override)
       return .file(file)
     }
@@ -65,8 +69,27 @@ package enum SourceService: SourceHandlers {
         .invalidParams, "The data at /params/data nest too deep.", path: "/params/data",
         expected: "GeoJSON with at most \(inlineDepthLimit) levels of arrays and objects")
     }
+    try checkTypes(in: value)
     let bytes = Array(value.jsonText.utf8)
     return try plan(id: id, params.ifExists, in: &world) { _ in .inline(bytes, reference: reference) }
+  }
+
+  /// Readers take a geometry of a type that GeoJSON does not have for none.
+  private static func checkTypes(in data: JSONValue) throws(JSONError) {
+    let features = data["features"]
+    if features.kind == .array {
+      for index in 0..<features.count { try checkType(of: features[index]["geometry"]) }
+    } else {
+      try checkType(of: data["geometry"])
+    }
+  }
+
+  private static func checkType(of geometry: JSONValue) throws(JSONError) {
+    guard geometry.kind == .object else { return }
+    let type = geometry["type"]
+    guard Geometry.typeNames.contains(try type.string()) else { throw type.error(expected: "a type of GeoJSON's geometries") }
+    let parts = geometry["geometries"]
+    if parts.kind == .array { for index in 0..<parts.count { try checkType(of: parts[index]) } }
   }
 
   private static func plan(
@@ -104,7 +127,8 @@ package enum SourceService: SourceHandlers {
     case (.file(let old), .file(let new)):
       [
         "path": Text(old.path) == Text(new.path), "driver": old.driver == new.driver,
-        "xField": old.xField == new.xField, "yField": old.yField == new.yField, "encoding": old.encoding == new.encoding,
+        "xField": old.xField == new.xField, "yField": old.yField == new.yField, "zField": old.zField == new.zField,
+        "encoding": old.encoding == new.encoding,
         "spatialReference": old.reference == new.reference, "override": old.overrides == new.overrides,
       ]
     case (.inline(_, let old), .inline(_, let new)): ["spatialReference": old == new]

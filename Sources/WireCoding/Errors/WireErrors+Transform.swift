@@ -17,7 +17,7 @@ extension RPCError {
     case .unknownReference(let name, let reason):
       self.init(
         .unknownSpatialReference, "There is no spatial reference \"\(name.prefix(200))\": \(reason).",
-        path: place.path(toText: name), expected: "an authority code such as EPSG:4326, WKT or PROJJSON")
+        path: place.path(toText: name), expected: "an authority code such as EPSG:4326, WKT, PROJJSON or a PROJ string")
     case .noOperation(let source, let target):
       self = RPCError(
         .transformFailed, "There is no transformation from \(source) to \(target).",

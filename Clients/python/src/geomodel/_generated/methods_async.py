@@ -1662,6 +1662,7 @@ class FeatureMethods(AsyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         max_allowable_offset: float | None = None,
+        cut_at_antimeridian: bool | None = None,
         max_bytes: int | None = None,
         limit: int | None = None,
         return_m: bool | None = None,
@@ -1669,10 +1670,11 @@ class FeatureMethods(AsyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
-        """Returns features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that
-        makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`,
-        and with `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large result
-        is sent in parts, as fast as the client reads: the reply then has no features, or no columns.
+        """Returns features, as a GeoJSON FeatureCollection, with rings that wind as RFC 7946 has it, or in
+        columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then
+        true, and a query with a higher `offset`, and with `meta.ifRevision`, returns the rest. With
+        `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the
+        reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1723,6 +1725,10 @@ class FeatureMethods(AsyncCaller):
                 positions stay; a ring keeps at least four positions, so none disappears. Rings that are
                 closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
                 at least 0)
+            cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
+                (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. Nothing
+                is cut in a reference that does not go around the world. (default False)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -1796,6 +1802,7 @@ class FeatureMethods(AsyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "maxAllowableOffset": max_allowable_offset,
+                    "cutAtAntimeridian": cut_at_antimeridian,
                     "maxBytes": max_bytes,
                     "limit": limit,
                     "returnM": return_m,
@@ -2210,6 +2217,7 @@ class FeatureMethods(AsyncCaller):
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
+        across_antimeridian: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
         """Returns the envelope of features only.
@@ -2250,6 +2258,8 @@ class FeatureMethods(AsyncCaller):
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
             out_spatial_reference: The spatial reference of the answer; that of the features when absent.
+            across_antimeridian: Whether `extent` is the narrowest envelope on a map that goes around the
+                world: `xMin` is greater than `xMax` where it crosses the antimeridian. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2302,6 +2312,7 @@ class FeatureMethods(AsyncCaller):
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
                     "outSpatialReference": out_spatial_reference,
+                    "acrossAntimeridian": across_antimeridian,
                     "meta": meta,
                 }
             ),
@@ -3420,6 +3431,7 @@ class FeatureMethods(AsyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         max_allowable_offset: float | None = None,
+        cut_at_antimeridian: bool | None = None,
         driver: str | None = None,
         if_exists: t.IfFileExists | None = None,
         layer_name: str | None = None,
@@ -3497,6 +3509,10 @@ class FeatureMethods(AsyncCaller):
                 positions stay; a ring keeps at least four positions, so none disappears. Rings that are
                 closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
                 at least 0)
+            cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
+                (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. Nothing
+                is cut in a reference that does not go around the world. (default False)
             driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
                 GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
                 it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
@@ -3599,6 +3615,7 @@ class FeatureMethods(AsyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "maxAllowableOffset": max_allowable_offset,
+                    "cutAtAntimeridian": cut_at_antimeridian,
                     "driver": driver,
                     "ifExists": if_exists,
                     "layerName": layer_name,
@@ -6781,6 +6798,7 @@ class SourceMethods(AsyncCaller):
         driver: str | None = None,
         x_field: str | None = None,
         y_field: str | None = None,
+        z_field: str | None = None,
         encoding: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
         override: bool | None = None,
@@ -6796,6 +6814,8 @@ class SourceMethods(AsyncCaller):
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
+            z_field: CSV: the column of elevations. A position without a number there has no Z. (at most
+                256 characters)
             encoding: CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as
                 `windows-1252`; it overrides a `.cpg` file. A byte that the encoding does not have becomes
                 U+FFFD. When no encoding is given or stated, texts that are not valid UTF-8 are read as
@@ -6838,6 +6858,7 @@ class SourceMethods(AsyncCaller):
                     "driver": driver,
                     "xField": x_field,
                     "yField": y_field,
+                    "zField": z_field,
                     "encoding": encoding,
                     "spatialReference": spatial_reference,
                     "override": override,

@@ -1636,6 +1636,7 @@ class FeatureMethods(SyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         max_allowable_offset: float | None = None,
+        cut_at_antimeridian: bool | None = None,
         max_bytes: int | None = None,
         limit: int | None = None,
         return_m: bool | None = None,
@@ -1643,10 +1644,11 @@ class FeatureMethods(SyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
-        """Returns features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that
-        makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`,
-        and with `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large result
-        is sent in parts, as fast as the client reads: the reply then has no features, or no columns.
+        """Returns features, as a GeoJSON FeatureCollection, with rings that wind as RFC 7946 has it, or in
+        columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then
+        true, and a query with a higher `offset`, and with `meta.ifRevision`, returns the rest. With
+        `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the
+        reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1697,6 +1699,10 @@ class FeatureMethods(SyncCaller):
                 positions stay; a ring keeps at least four positions, so none disappears. Rings that are
                 closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
                 at least 0)
+            cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
+                (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. Nothing
+                is cut in a reference that does not go around the world. (default False)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -1770,6 +1776,7 @@ class FeatureMethods(SyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "maxAllowableOffset": max_allowable_offset,
+                    "cutAtAntimeridian": cut_at_antimeridian,
                     "maxBytes": max_bytes,
                     "limit": limit,
                     "returnM": return_m,
@@ -2184,6 +2191,7 @@ class FeatureMethods(SyncCaller):
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
+        across_antimeridian: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
         """Returns the envelope of features only.
@@ -2224,6 +2232,8 @@ class FeatureMethods(SyncCaller):
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
             out_spatial_reference: The spatial reference of the answer; that of the features when absent.
+            across_antimeridian: Whether `extent` is the narrowest envelope on a map that goes around the
+                world: `xMin` is greater than `xMax` where it crosses the antimeridian. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2276,6 +2286,7 @@ class FeatureMethods(SyncCaller):
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
                     "outSpatialReference": out_spatial_reference,
+                    "acrossAntimeridian": across_antimeridian,
                     "meta": meta,
                 }
             ),
@@ -3390,6 +3401,7 @@ class FeatureMethods(SyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         max_allowable_offset: float | None = None,
+        cut_at_antimeridian: bool | None = None,
         driver: str | None = None,
         if_exists: t.IfFileExists | None = None,
         layer_name: str | None = None,
@@ -3467,6 +3479,10 @@ class FeatureMethods(SyncCaller):
                 positions stay; a ring keeps at least four positions, so none disappears. Rings that are
                 closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
                 at least 0)
+            cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
+                (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. Nothing
+                is cut in a reference that does not go around the world. (default False)
             driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
                 GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
                 it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
@@ -3565,6 +3581,7 @@ class FeatureMethods(SyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "maxAllowableOffset": max_allowable_offset,
+                    "cutAtAntimeridian": cut_at_antimeridian,
                     "driver": driver,
                     "ifExists": if_exists,
                     "layerName": layer_name,
@@ -6734,6 +6751,7 @@ class SourceMethods(SyncCaller):
         driver: str | None = None,
         x_field: str | None = None,
         y_field: str | None = None,
+        z_field: str | None = None,
         encoding: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
         override: bool | None = None,
@@ -6749,6 +6767,8 @@ class SourceMethods(SyncCaller):
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
+            z_field: CSV: the column of elevations. A position without a number there has no Z. (at most
+                256 characters)
             encoding: CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as
                 `windows-1252`; it overrides a `.cpg` file. A byte that the encoding does not have becomes
                 U+FFFD. When no encoding is given or stated, texts that are not valid UTF-8 are read as
@@ -6791,6 +6811,7 @@ class SourceMethods(SyncCaller):
                     "driver": driver,
                     "xField": x_field,
                     "yField": y_field,
+                    "zField": z_field,
                     "encoding": encoding,
                     "spatialReference": spatial_reference,
                     "override": override,

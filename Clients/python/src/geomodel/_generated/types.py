@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "282adf5719c5ed36"
+PROTOCOL_HASH = "008a18baaac53738"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -80,7 +80,8 @@ class Envelope(TypedDict):
 
 
 SpatialReference = str
-"""A spatial reference by authority code (`EPSG:4326`), WKT or PROJJSON text.
+"""A spatial reference by authority code (`EPSG:4326`), WKT, PROJJSON text, or a PROJ string (`+proj=utm
++zone=32 +datum=WGS84`) that names no files.
 
 A string of 1 to 16384 characters.
 """
@@ -981,6 +982,8 @@ class SavedSource(TypedDict):
     """CSV: the column of eastings or longitudes. (at most 256 characters)"""
     yField: NotRequired[str]
     """CSV: the column of northings or latitudes. (at most 256 characters)"""
+    zField: NotRequired[str]
+    """CSV: the column of elevations. A position without a number there has no Z. (at most 256 characters)"""
     encoding: NotRequired[str]
     """CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides
     a `.cpg` file. When no encoding is given or stated, texts that are not valid UTF-8 are read as
@@ -1477,12 +1480,14 @@ FeatureCollectionType = Literal["FeatureCollection"]
 
 
 class FailedFeature(TypedDict):
-    """A feature with a position that has no coordinates in the requested spatial reference."""
+    """A feature whose geometry cannot be written as requested: a position has no coordinates in the spatial
+    reference, or it crosses itself too often to be cut.
+    """
 
     id: FeatureId
     """Its id."""
     reason: str
-    """Says which position, for people."""
+    """Says which position, or why, for people."""
 
 
 IfFileExists = Literal["error", "replace", "addLayer", "replaceLayer"]
