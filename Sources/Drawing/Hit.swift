@@ -35,6 +35,15 @@ package struct Hits: Sendable {
   package init() {}
 
   package var isEmpty: Bool { clusters.isEmpty && hits.isEmpty }
+  package var count: Int { clusters.count + hits.count }
+
+  /// The hits without the first ones, and of these at most `limit`.
+  package func part(from start: Int, limit: Int) -> Hits {
+    var part = self
+    part.clusters = Array(clusters.dropFirst(start).prefix(limit))
+    part.hits = Array(hits.dropFirst(max(0, start - clusters.count)).prefix(limit - part.clusters.count))
+    return part
+  }
 }
 
 extension DrawnLayer {

@@ -32,7 +32,8 @@ package struct RelatedFeatures {
     package var rows: ArraySlice<UInt32>
   }
 
-  /// The groups for the origin's rows, with at most `limit` related features in total, and whether there are more.
+  /// The groups for the origin's rows, with at most `limit` related features in total after the first
+  /// `offset`, and whether there are more.
   ///
   /// - Parameters:
   ///   - related: rows in the order that they have in each group.
@@ -40,7 +41,7 @@ package struct RelatedFeatures {
   /// - Complexity: O(n + m) in the numbers of rows of both sides.
   package static func groups(
     _ origin: (store: FeatureStore, rows: [UInt32], column: Int),
-    _ related: (store: FeatureStore, rows: [UInt32], column: Int), limit: Int, _ share: WorkShare
+    _ related: (store: FeatureStore, rows: [UInt32], column: Int), offset: Int, limit: Int, _ share: WorkShare
   ) throws -> (groups: [Group], exceeded: Bool) {
     let shares = share.split(by: origin.rows.count, related.rows.count, origin.rows.count)
     let keys = try keys(of: origin, shares[0])
@@ -54,14 +55,17 @@ package struct RelatedFeatures {
       rows[key, default: []].append(row)
     }
     var groups: [Group] = []
-    var left = limit
+    var (skipped, left) = (offset, limit)
     for (index, feature) in keys.enumerated() {
       if index.isMultiple(of: 4096) { try shares[2].checkpoint(index, of: keys.count) }
       guard let key = feature.key, let found = rows[key] else { continue }
+      let rows = found.dropFirst(skipped)
+      skipped -= found.count - rows.count
+      guard !rows.isEmpty else { continue }
       guard left > 0 else { return (groups, true) }
-      groups.append(Group(id: feature.id, count: found.count, rows: found.prefix(left)))
-      if found.count > left { return (groups, true) }
-      left -= found.count
+      groups.append(Group(id: feature.id, count: found.count, rows: rows.prefix(left)))
+      if rows.count > left { return (groups, true) }
+      left -= rows.count
     }
     return (groups, false)
   }

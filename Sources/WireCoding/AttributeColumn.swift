@@ -20,6 +20,11 @@ package struct AttributeColumn {
 
   package init(joinsNumbers: Bool = false) { self.joinsNumbers = joinsNumbers }
 
+  package init(_ values: some Sequence<AttributeValue>, joinsNumbers: Bool) {
+    self.joinsNumbers = joinsNumbers
+    for value in values { append(value) }
+  }
+
   /// The approximate size of the column as text.
   package var byteCount: Int { words.count * 32 / 3 + text.count + (layout == .nulls ? count * 5 : 0) }
 

@@ -374,7 +374,7 @@ public enum FeatureProtocol {
   public struct RelatedGroup: JSONDecodable, JSONEncodable, Sendable {
     /// The feature to which they are related.
     public var id: Int
-    /// Number of related features, including those that `limit` leaves out.
+    /// Number of related features, including those that are left out.
     public var count: Int
     /// By `orderBy`, else in drawing order.
     public var features: JSONOpaque
@@ -1146,7 +1146,7 @@ public enum FeatureProtocol {
   public enum QueryRelated {
     public static let name: StaticString = "feature/queryRelated"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -1189,6 +1189,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// The field of the features that match.
       public var keyField: String
       /// The loaded layer or table with related features; this or `relatedOverlay`. It may be the same layer.
@@ -1201,6 +1205,8 @@ public enum FeatureProtocol {
       public var relatedWhereClause: JSONOpaque?
       /// Sort keys of the features in a group, as of `feature/query`.
       public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Number of related features in all groups together to skip.
+      public var offset: Int
       /// Maximum number of related features in all groups together; a feature in two groups counts twice.
       public var limit: Int
       /// The attributes of related features to return; all when absent.
@@ -1214,10 +1220,11 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, keyField: String,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, keyField: String,
         relatedLayer: String? = nil, relatedOverlay: String? = nil, relatedField: String,
-        relatedWhereClause: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, limit: Int = 1000,
-        properties: [String]? = nil, returnGeometry: Bool = true, outSpatialReference: String? = nil
+        relatedWhereClause: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
+        limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true,
+        outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -1230,12 +1237,14 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.keyField = keyField
         self.relatedLayer = relatedLayer
         self.relatedOverlay = relatedOverlay
         self.relatedField = relatedField
         self.relatedWhereClause = relatedWhereClause
         self.orderBy = orderBy
+        self.offset = offset
         self.limit = limit
         self.properties = properties
         self.returnGeometry = returnGeometry
@@ -1272,6 +1281,8 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.keyField =
           try json["keyField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         let relatedLayer = json["relatedLayer"]
@@ -1288,6 +1299,8 @@ public enum FeatureProtocol {
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
           : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
         self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
         let properties = json["properties"]
@@ -1310,19 +1323,23 @@ public enum FeatureProtocol {
       public var spatialReference: String
       /// Whether there are more related features.
       public var exceededLimit: Bool
-      /// In the drawing order of the features to which they are related.
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
+      /// In the drawing order of the features to which they are related. A group that a result ends in is continued
+      /// by the next.
       public var groups: [FeatureProtocol.RelatedGroup]
       /// The related features whose geometry is null because one of its positions has no coordinates in
       /// `outSpatialReference`; absent when there are none.
       public var failed: [FeatureProtocol.FailedFeature]?
 
       public init(
-        revision: Int, spatialReference: String, exceededLimit: Bool, groups: [FeatureProtocol.RelatedGroup],
-        failed: [FeatureProtocol.FailedFeature]? = nil
+        revision: Int, spatialReference: String, exceededLimit: Bool, nextOffset: Int? = nil,
+        groups: [FeatureProtocol.RelatedGroup], failed: [FeatureProtocol.FailedFeature]? = nil
       ) {
         self.revision = revision
         self.spatialReference = spatialReference
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.groups = groups
         self.failed = failed
       }
@@ -1335,6 +1352,10 @@ public enum FeatureProtocol {
         writer.value(spatialReference)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("groups")
         writer.array(groups) { $0.encode(to: &$1) }
         if let failed {
@@ -2143,7 +2164,7 @@ public enum FeatureProtocol {
   public enum Nearest {
     public static let name: StaticString = "feature/nearest"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -2186,12 +2207,18 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// The places, in `spatialReference`: the points of a multipoint, the members of a collection, or one place of
       /// any other geometry. At most 100000, none of them empty.
       public var locations: JSONOpaque
       /// Maximum number of features for each place; 1 when absent, or 1000 with `maxDistance`. At most 1000000 for
       /// all places together.
       public var limit: Int?
+      /// Number of features of all places together to skip.
+      public var offset: Int
       /// Only features that are no further away than this, in metres, or with `planar` in units of the features'
       /// reference.
       public var maxDistance: Double?
@@ -2206,9 +2233,9 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, locations: JSONOpaque,
-        limit: Int? = nil, maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false,
-        properties: [String]? = nil
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        locations: JSONOpaque, limit: Int? = nil, offset: Int = 0, maxDistance: Double? = nil, planar: Bool = false,
+        returnAzimuth: Bool = false, properties: [String]? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -2221,8 +2248,10 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.locations = locations
         self.limit = limit
+        self.offset = offset
         self.maxDistance = maxDistance
         self.planar = planar
         self.returnAzimuth = returnAzimuth
@@ -2259,9 +2288,13 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.locations = try json["locations"].opaque("object")
         let limit = json["limit"]
         self.limit = try limit.isPresent ? limit.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 } : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let maxDistance = json["maxDistance"]
         self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
         let planar = json["planar"]
@@ -2278,7 +2311,7 @@ public enum FeatureProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The revision of the snapshot.
       public var revision: Int
-      /// The number of features for each place, in the order of the places.
+      /// The number of features that are returned for each place, in the order of the places.
       public var counts: [Int]
       /// The features of the first place, then those of the next.
       public var ids: [Int]
@@ -2288,14 +2321,16 @@ public enum FeatureProtocol {
       /// The direction from the place to the nearest position of each feature, clockwise from north; 0 when the
       /// distance is 0. Unit: degree.
       public var azimuths: [Double]?
-      /// Whether more features than `limit` lie within `maxDistance` of a place.
+      /// Whether more features than `limit` lie within `maxDistance` of a place, or `maxBytes` cut the result.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result that `maxBytes` cut; absent for others.
+      public var nextOffset: Int?
       /// With `properties`: the attributes in the order of `ids`.
       public var columns: OverlayProtocol.FeatureColumns?
 
       public init(
         revision: Int, counts: [Int], ids: [Int], distances: [Double], azimuths: [Double]? = nil, exceededLimit: Bool,
-        columns: OverlayProtocol.FeatureColumns? = nil
+        nextOffset: Int? = nil, columns: OverlayProtocol.FeatureColumns? = nil
       ) {
         self.revision = revision
         self.counts = counts
@@ -2303,6 +2338,7 @@ public enum FeatureProtocol {
         self.distances = distances
         self.azimuths = azimuths
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.columns = columns
       }
 
@@ -2322,6 +2358,10 @@ public enum FeatureProtocol {
         }
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         if let columns {
           writer.key("columns")
           columns.encode(to: &writer)
@@ -2345,7 +2385,7 @@ public enum FeatureProtocol {
   public enum Join {
     public static let name: StaticString = "feature/join"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.JoinOptions {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.JoinOptions, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -2405,6 +2445,10 @@ public enum FeatureProtocol {
       public var aggregates: [FeatureProtocol.Statistic]?
       /// With `pairs`: the attributes of the joined features to return; none when absent.
       public var joinProperties: [String]?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// Number of pairs or features to skip.
       public var offset: Int
       /// Maximum number of pairs or features.
@@ -2417,8 +2461,8 @@ public enum FeatureProtocol {
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, planar: Bool = false, output: FeatureProtocol.JoinOutput = .pairs,
-        aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, offset: Int = 0,
-        limit: Int = 100000
+        aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, maxBytes: Int? = nil,
+        offset: Int = 0, limit: Int = 100000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -2439,6 +2483,7 @@ public enum FeatureProtocol {
         self.output = output
         self.aggregates = aggregates
         self.joinProperties = joinProperties
+        self.maxBytes = maxBytes
         self.offset = offset
         self.limit = limit
       }
@@ -2496,6 +2541,8 @@ public enum FeatureProtocol {
         self.joinProperties = try joinProperties.isPresent
           ? joinProperties.array { (e) throws(JSONError) in try e.string() }
           : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
@@ -2510,6 +2557,8 @@ public enum FeatureProtocol {
       public var revision: Int
       /// Whether there are more.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
       /// The number of all pairs.
       public var pairCount: Int
       /// The features: that of each pair, or each once.
@@ -2527,12 +2576,14 @@ public enum FeatureProtocol {
       public var aggregates: [String: JSONOpaque]?
 
       public init(
-        revision: Int, exceededLimit: Bool, pairCount: Int, ids: JSONOpaque, joinedIds: JSONOpaque? = nil,
-        distances: JSONOpaque? = nil, joinedColumns: OverlayProtocol.FeatureColumns? = nil, counts: JSONOpaque? = nil,
+        revision: Int, exceededLimit: Bool, nextOffset: Int? = nil, pairCount: Int, ids: JSONOpaque,
+        joinedIds: JSONOpaque? = nil, distances: JSONOpaque? = nil,
+        joinedColumns: OverlayProtocol.FeatureColumns? = nil, counts: JSONOpaque? = nil,
         aggregates: [String: JSONOpaque]? = nil
       ) {
         self.revision = revision
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.pairCount = pairCount
         self.ids = ids
         self.joinedIds = joinedIds
@@ -2548,6 +2599,10 @@ public enum FeatureProtocol {
         writer.value(revision)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("pairCount")
         writer.value(pairCount)
         writer.key("ids")

@@ -115,7 +115,7 @@ public enum LocatorProtocol {
   public enum Geocode {
     public static let name: StaticString = "locator/geocode"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -158,6 +158,10 @@ public enum LocatorProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// The text to search for.
       public var searchText: String
       /// The attribute that has the names.
@@ -168,6 +172,8 @@ public enum LocatorProtocol {
       public var preferredSearchLocation: JSONOpaque?
       /// The lowest score that is returned; 80 leaves out names with edits.
       public var minScore: Double
+      /// Number of places to skip.
+      public var offset: Int
       /// Maximum number of places.
       public var maxResults: Int
       /// The attributes to return; none when absent.
@@ -179,9 +185,10 @@ public enum LocatorProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String,
-        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, minScore: Double = 0,
-        maxResults: Int = 10, resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        searchText: String, field: String, weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil,
+        minScore: Double = 0, offset: Int = 0, maxResults: Int = 10, resultAttributeNames: [String]? = nil,
+        outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -194,11 +201,13 @@ public enum LocatorProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.searchText = searchText
         self.field = field
         self.weightField = weightField
         self.preferredSearchLocation = preferredSearchLocation
         self.minScore = minScore
+        self.offset = offset
         self.maxResults = maxResults
         self.resultAttributeNames = resultAttributeNames
         self.outSpatialReference = outSpatialReference
@@ -234,6 +243,8 @@ public enum LocatorProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.searchText =
           try json["searchText"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         self.field =
@@ -248,6 +259,8 @@ public enum LocatorProtocol {
           : nil
         let minScore = json["minScore"]
         self.minScore = try minScore.isPresent ? minScore.double("number in 0...100") { $0 >= 0 && $0 <= 100 } : 0
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 0
         let maxResults = json["maxResults"]
         self.maxResults = try maxResults.isPresent
           ? maxResults.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
@@ -272,14 +285,18 @@ public enum LocatorProtocol {
       public var results: [LocatorProtocol.GeocodeResult]
       /// Whether more places match.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
 
       public init(
-        revision: Int, spatialReference: String, results: [LocatorProtocol.GeocodeResult], exceededLimit: Bool
+        revision: Int, spatialReference: String, results: [LocatorProtocol.GeocodeResult], exceededLimit: Bool,
+        nextOffset: Int? = nil
       ) {
         self.revision = revision
         self.spatialReference = spatialReference
         self.results = results
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -292,6 +309,10 @@ public enum LocatorProtocol {
         writer.array(results) { $0.encode(to: &$1) }
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.endObject()
       }
     }
@@ -301,7 +322,7 @@ public enum LocatorProtocol {
   public enum Suggest {
     public static let name: StaticString = "locator/suggest"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -344,6 +365,10 @@ public enum LocatorProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// The text typed so far.
       public var searchText: String
       /// The attribute that has the names.
@@ -352,6 +377,8 @@ public enum LocatorProtocol {
       public var weightField: String?
       /// A point in `spatialReference`: of equal matches, the nearer comes first.
       public var preferredSearchLocation: JSONOpaque?
+      /// Number of names to skip.
+      public var offset: Int
       /// Maximum number of names.
       public var maxResults: Int
 
@@ -359,8 +386,9 @@ public enum LocatorProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String,
-        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, maxResults: Int = 5
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        searchText: String, field: String, weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil,
+        offset: Int = 0, maxResults: Int = 5
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -373,10 +401,12 @@ public enum LocatorProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.searchText = searchText
         self.field = field
         self.weightField = weightField
         self.preferredSearchLocation = preferredSearchLocation
+        self.offset = offset
         self.maxResults = maxResults
       }
 
@@ -410,6 +440,8 @@ public enum LocatorProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.searchText =
           try json["searchText"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         self.field =
@@ -422,6 +454,8 @@ public enum LocatorProtocol {
         self.preferredSearchLocation = try preferredSearchLocation.isPresent
           ? preferredSearchLocation.opaque("object")
           : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 0
         let maxResults = json["maxResults"]
         self.maxResults = try maxResults.isPresent
           ? maxResults.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
@@ -434,10 +468,18 @@ public enum LocatorProtocol {
       public var revision: Int
       /// The names.
       public var results: [LocatorProtocol.SuggestResult]
+      /// Whether more names match.
+      public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
 
-      public init(revision: Int, results: [LocatorProtocol.SuggestResult]) {
+      public init(
+        revision: Int, results: [LocatorProtocol.SuggestResult], exceededLimit: Bool, nextOffset: Int? = nil
+      ) {
         self.revision = revision
         self.results = results
+        self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -446,6 +488,12 @@ public enum LocatorProtocol {
         writer.value(revision)
         writer.key("results")
         writer.array(results) { $0.encode(to: &$1) }
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.endObject()
       }
     }
@@ -456,7 +504,7 @@ public enum LocatorProtocol {
   public enum ReverseGeocode {
     public static let name: StaticString = "locator/reverseGeocode"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -499,12 +547,18 @@ public enum LocatorProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// A point in `spatialReference`.
       public var location: JSONOpaque
       /// The attribute that has the names.
       public var field: String
       /// Only places that are no further away than this. Unit: metre.
       public var maxDistance: Double?
+      /// Number of places to skip.
+      public var offset: Int
       /// Maximum number of places.
       public var maxResults: Int
       /// The attributes to return; none when absent.
@@ -516,9 +570,9 @@ public enum LocatorProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, location: JSONOpaque, field: String,
-        maxDistance: Double? = nil, maxResults: Int = 1, resultAttributeNames: [String]? = nil,
-        outSpatialReference: String? = nil
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        location: JSONOpaque, field: String, maxDistance: Double? = nil, offset: Int = 0, maxResults: Int = 1,
+        resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -531,9 +585,11 @@ public enum LocatorProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.location = location
         self.field = field
         self.maxDistance = maxDistance
+        self.offset = offset
         self.maxResults = maxResults
         self.resultAttributeNames = resultAttributeNames
         self.outSpatialReference = outSpatialReference
@@ -569,11 +625,15 @@ public enum LocatorProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.location = try json["location"].opaque("object")
         self.field =
           try json["field"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         let maxDistance = json["maxDistance"]
         self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 0
         let maxResults = json["maxResults"]
         self.maxResults = try maxResults.isPresent
           ? maxResults.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
@@ -596,11 +656,20 @@ public enum LocatorProtocol {
       public var spatialReference: String
       /// The places.
       public var results: [LocatorProtocol.GeocodeResult]
+      /// Whether more places than `maxResults` lie within `maxDistance`, or `maxBytes` cut the result.
+      public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
 
-      public init(revision: Int, spatialReference: String, results: [LocatorProtocol.GeocodeResult]) {
+      public init(
+        revision: Int, spatialReference: String, results: [LocatorProtocol.GeocodeResult], exceededLimit: Bool,
+        nextOffset: Int? = nil
+      ) {
         self.revision = revision
         self.spatialReference = spatialReference
         self.results = results
+        self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -611,6 +680,12 @@ public enum LocatorProtocol {
         writer.value(spatialReference)
         writer.key("results")
         writer.array(results) { $0.encode(to: &$1) }
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.endObject()
       }
     }

@@ -64,9 +64,10 @@ package enum ParamMembers {
     ]),
     "feature/queryRelated": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "keyField",
-      "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause",
-      .init("orderBy", .elements(.named { orderBy })), "limit", "properties", "returnGeometry", "outSpatialReference"
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "keyField", "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry",
+      "outSpatialReference"
     ]),
     "feature/queryCount": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -96,14 +97,14 @@ package enum ParamMembers {
     ]),
     "feature/nearest": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "locations",
-      "limit", "maxDistance", "planar", "returnAzimuth", "properties"
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "locations", "limit", "offset", "maxDistance", "planar", "returnAzimuth", "properties"
     ]),
     "feature/join": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "planar", "output",
-      .init("aggregates", .elements(.named { statistic })), "joinProperties", "offset", "limit"
+      .init("aggregates", .elements(.named { statistic })), "joinProperties", "maxBytes", "offset", "limit"
     ]),
     "feature/exportStatistics": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -165,19 +166,19 @@ package enum ParamMembers {
     "location/observe": params(["locationSource", "maxRate"]),
     "locator/geocode": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      "searchText", "field", "weightField", "preferredSearchLocation", "minScore", "maxResults",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "searchText", "field", "weightField", "preferredSearchLocation", "minScore", "offset", "maxResults",
       "resultAttributeNames", "outSpatialReference"
     ]),
     "locator/suggest": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      "searchText", "field", "weightField", "preferredSearchLocation", "maxResults"
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "searchText", "field", "weightField", "preferredSearchLocation", "offset", "maxResults"
     ]),
     "locator/reverseGeocode": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "location",
-      "field", "maxDistance", "maxResults", "resultAttributeNames", "outSpatialReference"
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "location", "field", "maxDistance", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"
     ]),
     "map/create": params([
       "id", "spatialReference", "ifExists", "title", .init("basemap", .named { basemapUpdate }),
@@ -273,7 +274,7 @@ package enum ParamMembers {
     "view/getVisibleArea": params(["view", "spatialReference"]),
     "view/identify": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
-      "returnPopupsOnly", "returnGeometry"
+      "maxBytes", "returnPopupsOnly", "returnGeometry", "offset"
     ]),
     "view/select": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"

@@ -1399,7 +1399,7 @@ public enum ViewProtocol {
   public enum Identify {
     public static let name: StaticString = "view/identify"
 
-    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch {
+    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch, FeatureProtocol.ResultSize {
       /// The view.
       public var view: String
       /// The point, on the screen, edges included.
@@ -1413,15 +1413,23 @@ public enum ViewProtocol {
       public var overlay: String?
       /// Maximum number of features and clusters of each layer and overlay; those drawn last are returned.
       public var maximumResults: Int
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// Whether to return only popups, no features; layers and overlays whose popups are disabled then have no
       /// result.
       public var returnPopupsOnly: Bool
       /// Whether to return geometries.
       public var returnGeometry: Bool
+      /// Number of features and clusters to skip, of those of all layers and overlays together; one that cannot be
+      /// identified counts as one.
+      public var offset: Int
 
       public init(
         view: String, screenPoint: ViewProtocol.ScreenPoint, tolerance: Double = 0, layer: String? = nil,
-        overlay: String? = nil, maximumResults: Int = 1, returnPopupsOnly: Bool = false, returnGeometry: Bool = true
+        overlay: String? = nil, maximumResults: Int = 1, maxBytes: Int? = nil, returnPopupsOnly: Bool = false,
+        returnGeometry: Bool = true, offset: Int = 0
       ) {
         self.view = view
         self.screenPoint = screenPoint
@@ -1429,8 +1437,10 @@ public enum ViewProtocol {
         self.layer = layer
         self.overlay = overlay
         self.maximumResults = maximumResults
+        self.maxBytes = maxBytes
         self.returnPopupsOnly = returnPopupsOnly
         self.returnGeometry = returnGeometry
+        self.offset = offset
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1447,10 +1457,14 @@ public enum ViewProtocol {
         self.maximumResults = try maximumResults.isPresent
           ? maximumResults.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 }
           : 1
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let returnPopupsOnly = json["returnPopupsOnly"]
         self.returnPopupsOnly = try returnPopupsOnly.isPresent ? returnPopupsOnly.bool() : false
         let returnGeometry = json["returnGeometry"]
         self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
       }
     }
 
@@ -1459,10 +1473,18 @@ public enum ViewProtocol {
       public var revision: Int
       /// Top to bottom.
       public var results: [ViewProtocol.IdentifyResult]
+      /// Whether `maxBytes` cut the result.
+      public var exceededLimit: Bool
+      /// The `offset` that continues a result that `maxBytes` cut; absent for others.
+      public var nextOffset: Int?
 
-      public init(revision: Int, results: [ViewProtocol.IdentifyResult]) {
+      public init(
+        revision: Int, results: [ViewProtocol.IdentifyResult], exceededLimit: Bool, nextOffset: Int? = nil
+      ) {
         self.revision = revision
         self.results = results
+        self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1471,6 +1493,12 @@ public enum ViewProtocol {
         writer.value(revision)
         writer.key("results")
         writer.array(results) { $0.encode(to: &$1) }
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.endObject()
       }
     }

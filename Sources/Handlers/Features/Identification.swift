@@ -21,7 +21,7 @@ struct Identification: Sendable {
     let layer: DrawnLayer
     /// The enclosing groups that have results of their own, outermost first.
     let groups: [Layer]
-    let hits: Hits
+    var hits: Hits
     /// The clusters drawn in place of points; nil if points are not clustered.
     var clusters: DrawnClusters?
     /// Set if the layer's reference cannot be transformed to the view's.

@@ -40,14 +40,12 @@ package enum ClusterService: ClusterHandlers {
       let shown = Array(nodes.dropFirst(offset).prefix(limit))
       let page = try ClusterPage(features, of: layer, content, zoom: zoom, share)
       let clusters = try page.clusters(shown, shares[1])
-      var result = ClusterProtocol.Query.Result(
-        revision: revision, spatialReference: clustering.reference.definition, zoom: zoom, exceededLimit: true,
-        clusters: [])
-      let count = try ListBudget(params.maxBytes, around: result)?.count(of: clusters) ?? clusters.count
-      result.clusters = Array(clusters.prefix(count))
-      result.exceededLimit = nodes.dropFirst(offset).count > count
-      if result.exceededLimit { result.nextOffset = offset + count }
-      return result
+      let hasMore = nodes.dropFirst(offset).count > clusters.count
+      return try .cut(params.maxBytes, clusters.count, after: offset, hasMore: hasMore) { count in
+        ClusterProtocol.Query.Result(
+          revision: revision, spatialReference: clustering.reference.definition, zoom: zoom, exceededLimit: false,
+          clusters: Array(clusters.prefix(count)))
+      }
     }
   }
 
@@ -73,14 +71,12 @@ package enum ClusterService: ClusterHandlers {
       }
       let ids = try memberIDs(of: cluster, features, offset: params.offset, limit: params.limit, share)
       let count = features.tree.count(of: cluster)
-      var result = Members.Result(
-        revision: revision, count: count, expansionZoom: features.tree.expansionZoom(of: cluster), exceededLimit: true,
-        ids: [])
-      let shown = try ListBudget(params.maxBytes, around: result)?.count(of: ids) ?? ids.count
-      result.ids = Array(ids.prefix(shown))
-      result.exceededLimit = params.offset < count && shown < count - params.offset
-      if result.exceededLimit { result.nextOffset = params.offset + shown }
-      return result
+      let hasMore = params.offset < count && ids.count < count - params.offset
+      return try .cut(params.maxBytes, ids.count, after: params.offset, hasMore: hasMore) { shown in
+        Members.Result(
+          revision: revision, count: count, expansionZoom: features.tree.expansionZoom(of: cluster),
+          exceededLimit: false, ids: Array(ids.prefix(shown)))
+      }
     }
   }
 

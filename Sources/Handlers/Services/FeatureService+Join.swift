@@ -18,48 +18,59 @@ extension FeatureService {
     let revision = world.revision
     return try plan(effort: join.effort) { share in
       let shares = share.split(by: 8, 1)
-      var result = Join.Result(
-        revision: revision, exceededLimit: false, pairCount: 0, ids: PackedColumn.integers([]))
+      func result(_ rows: [UInt32], _ pairCount: Int) throws -> Join.Result {
+        let ids = try ids(rows, join.features, shares[1])
+        return Join.Result(revision: revision, exceededLimit: false, pairCount: pairCount, ids: ids)
+      }
       switch made.output {
       case .pairs:
         var found = RowPairs()
         var distances: [Double] = []
-        result.pairCount = try made.forEachPair(on: page, shares[0]) { left, right, distance in
+        let pairs = try made.forEachPair(on: page, shares[0]) { left, right, distance in
           found.append(left, right)
           if let distance { distances.append(distance) }
         }
-        result.exceededLimit = page.end < result.pairCount
-        result.ids = try ids(found.left[...], join.features, shares[1])
-        result.joinedIds = try ids(found.right[...], join.joined, shares[1])
-        if made.isByDistance { result.distances = PackedColumn.doubles(distances) }
-        if let columns = made.columns {
-          let store = join.joined.store
-          result.joinedColumns = try attributes(columns, of: found.right.lazy.map { store[$0] }, store, share)
+        return try .cut(params.maxBytes, found.count, after: page.start, hasMore: page.end < pairs) { count in
+          var result = try result(Array(found.left.prefix(count)), pairs)
+          let right = Array(found.right.prefix(count))
+          result.joinedIds = try ids(right, join.joined, shares[1])
+          if made.isByDistance { result.distances = PackedColumn.doubles(Array(distances.prefix(count))) }
+          if let columns = made.columns {
+            let store = join.joined.store
+            result.joinedColumns = try attributes(columns, of: right.lazy.map { store[$0] }, store, share)
+          }
+          return result
         }
       case .counts:
         var (rows, counts) = ([UInt32](), [Int64]())
         var columns = made.statistics.map { _ in AttributeColumn(joinsNumbers: true) }
+        var figures = columns.map { _ in [AttributeValue]() }
         let all = try made.forEachCount(on: page, shares[0]) { row, count, totals in
           rows.append(row)
           counts.append(Int64(count))
-          for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }
+          for index in columns.indices {
+            columns[index].append(totals.figure(index, of: 0))
+            if params.maxBytes != nil { figures[index].append(totals.figure(index, of: 0)) }
+          }
           // The same text may be the statistic of many features.
           if !columns.isEmpty { try share.checkSize(columns.reduce(0) { $0 + $1.byteCount }) }
         }
-        (result.pairCount, result.exceededLimit) = (all.pairs, page.end < all.features)
-        result.ids = try ids(rows[...], join.features, shares[1])
-        result.counts = PackedColumn.integers(counts)
-        if !made.aggregates.isEmpty {
-          result.aggregates = Dictionary(
-            uniqueKeysWithValues: zip(made.aggregates.map(\.name.string), columns.map(\.column)))
+        return try .cut(params.maxBytes, rows.count, after: page.start, hasMore: page.end < all.features) { count in
+          var result = try result(Array(rows.prefix(count)), all.pairs)
+          result.counts = PackedColumn.integers(Array(counts.prefix(count)))
+          if !made.aggregates.isEmpty {
+            let shown = count == rows.count ? columns : figures.map { AttributeColumn($0.prefix(count), joinsNumbers: true) }
+            result.aggregates = Dictionary(
+              uniqueKeysWithValues: zip(made.aggregates.map(\.name.string), shown.map(\.column)))
+          }
+          return result
         }
       }
-      return result
     }
   }
 
-  private static func ids(_ rows: ArraySlice<UInt32>, _ features: FeatureQuery, _ share: WorkShare) throws -> JSONOpaque {
-    PackedColumn.integers(try features.store.ids(of: Array(rows), checking: share.checkpoint).map(Int64.init))
+  private static func ids(_ rows: [UInt32], _ features: FeatureQuery, _ share: WorkShare) throws -> JSONOpaque {
+    PackedColumn.integers(try features.store.ids(of: rows, checking: share.checkpoint).map(Int64.init))
   }
 
   /// The joined features, selected in the same way as those of a query.

@@ -26,15 +26,24 @@ extension FeatureService {
     let (returnsAzimuth, revision) = (params.returnAzimuth, world.revision)
     return try plan(effort: nearest.effort) { share in
       let answer = try nearest.answer(share)
-      var result = Nearest.Result(
-        revision: revision, counts: answer.counts, ids: answer.neighbours.map(\.id),
-        distances: answer.neighbours.map(\.distance), exceededLimit: answer.exceeded)
-      if returnsAzimuth { result.azimuths = answer.neighbours.map { $0.distance == 0 ? 0 : $0.azimuth } }
-      if let columns {
-        let store = features.store
-        result.columns = try attributes(columns, of: answer.neighbours.lazy.map { store.feature(id: $0.id) }, store, share)
+      let (store, start) = (features.store, min(params.offset, answer.neighbours.count))
+      let count = answer.neighbours.count - start
+      return try .cut(params.maxBytes, count, after: params.offset, hasMore: false) { count in
+        let shown = answer.neighbours[start..<start + count]
+        var end = 0
+        let counts = answer.counts.map { count in
+          end += count
+          return shown.indices.clamped(to: end - count..<end).count
+        }
+        var result = Nearest.Result(
+          revision: revision, counts: counts, ids: shown.map(\.id), distances: shown.map(\.distance),
+          exceededLimit: answer.exceeded)
+        if returnsAzimuth { result.azimuths = shown.map { $0.distance == 0 ? 0 : $0.azimuth } }
+        if let columns {
+          result.columns = try attributes(columns, of: shown.lazy.map { store.feature(id: $0.id) }, store, share)
+        }
+        return result
       }
-      return result
     }
   }
 

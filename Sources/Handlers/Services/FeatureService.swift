@@ -74,13 +74,10 @@ package enum FeatureService: FeatureHandlers {
     @Sendable func found(_ share: WorkShare) throws -> QueryIds.Result {
       let shares = share.split(by: effort, features.effort)
       let rows = try features.computedPage(terms, offset: params.offset, limit: limit, shares[0])
-      var result = QueryIds.Result(revision: revision, exceededLimit: rows.exceeded, ids: [])
       let ids = try features.store.ids(of: Array(rows.page), checking: shares[1].checkpoint)
-      let count = try ListBudget(params.maxBytes, around: result)?.count(of: ids) ?? ids.count
-      result.ids = Array(ids.prefix(count))
-      result.exceededLimit = rows.exceeded || count < ids.count
-      if result.exceededLimit { result.nextOffset = params.offset + count }
-      return result
+      return try .cut(params.maxBytes, ids.count, after: params.offset, hasMore: rows.exceeded) { count in
+        QueryIds.Result(revision: revision, exceededLimit: false, ids: Array(ids.prefix(count)))
+      }
     }
     guard params.wantsParts else { return try plan(effort: effort, found) }
     return TaskPlan(parts: { worker in

@@ -20,18 +20,21 @@ package enum LocatorService: LocatorHandlers {
       preferring: positions)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let columns = try columns(params.resultAttributeNames, of: features)
-    let (revision, limit) = (world.revision, params.maxResults)
+    let (revision, offset) = (world.revision, params.offset)
     return try FeatureService.plan(effort: locator.effort) { share in
-      let found = try locator.places(limit, share)
-      let results = found.places.compactMap { place -> LocatorProtocol.GeocodeResult? in
+      let found = try locator.places(offset + params.maxResults, share)
+      let results = found.places.dropFirst(offset).compactMap { place -> LocatorProtocol.GeocodeResult? in
         guard let feature = features.store[place.row] else { return nil }
         return LocatorProtocol.GeocodeResult(
           id: place.id, label: Locator.label(of: feature, locator.column), score: Double(place.score),
           displayLocation: positions.point(of: feature, in: reference).map { Wire.opaque(.point($0)) },
           distance: place.distance, attributes: attributes(columns, of: feature))
       }
-      return .init(
-        revision: revision, spatialReference: reference.definition, results: results, exceededLimit: found.exceeded)
+      return try .cut(params.maxBytes, results.count, after: offset, hasMore: found.exceeded) { count in
+        Geocode.Result(
+          revision: revision, spatialReference: reference.definition, results: Array(results.prefix(count)),
+          exceededLimit: false)
+      }
     }
   }
 
@@ -42,23 +45,28 @@ package enum LocatorService: LocatorHandlers {
     let positions = try PlacePositions(of: features, from: preferred, in: given, world)
     let locator = try Locator(
       features, params.searchText, params.field, weightField: params.weightField, minScore: 0, preferring: positions)
-    let (revision, limit) = (world.revision, params.maxResults)
+    let (revision, offset, end) = (world.revision, params.offset, params.offset + params.maxResults)
     return try FeatureService.plan(effort: locator.effort) { share in
-      // Features with equal names are merged into one suggestion, so more are requested.
-      let found = try locator.places(limit * 8, share)
+      // Features with equal names are merged into one suggestion, so more are requested, and then all up to one name too many.
+      let found = try locator.places(.max, share)
       var results: [LocatorProtocol.SuggestResult] = []
       var numbers: [Text: Int] = [:]
-      for place in found.places {
+      for (index, place) in found.places.enumerated() {
+        guard results.count <= end || index < end * 8 else { break }
+        if index & 255 == 0 { try share.work?.checkCancelled() }
         guard let feature = features.store[place.row] else { continue }
         let label = Locator.label(of: feature, locator.column)
         if let number = numbers[Text(label)] {
-          results[number].ids.append(place.id)
-        } else if results.count < limit {
+          if index < end * 8 { results[number].ids.append(place.id) }
+        } else if results.count <= end {
           numbers[Text(label)] = results.count
           results.append(.init(label: label, score: Double(place.score), ids: [place.id]))
         }
       }
-      return .init(revision: revision, results: results)
+      let shown = results.prefix(end).dropFirst(offset)
+      return try .cut(params.maxBytes, shown.count, after: offset, hasMore: results.count > end) { count in
+        Suggest.Result(revision: revision, results: Array(shown.prefix(count)), exceededLimit: false)
+      }
     }
   }
 
@@ -70,21 +78,26 @@ package enum LocatorService: LocatorHandlers {
     let given = try world.canonical(params.spatialReference)
     let nearest = try NearestFeatures(
       features, try Wire.geometry(params.location, keepsEmptyPoints: true), at: "/location", in: given,
-      limit: params.maxResults, maxDistance: params.maxDistance, planar: false, world)
+      limit: params.offset + params.maxResults, maxDistance: params.maxDistance, planar: false, world)
     let positions = try PlacePositions(of: features, from: location, in: given, world)
     let column = try features.column(params.field, at: "/field")
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let columns = try columns(params.resultAttributeNames, of: features)
-    let revision = world.revision
+    let (revision, offset) = (world.revision, params.offset)
     return try FeatureService.plan(effort: nearest.effort) { share in
-      let results = try nearest.answer(share).neighbours.compactMap { place -> LocatorProtocol.GeocodeResult? in
+      let found = try nearest.answer(share)
+      let results = found.neighbours.dropFirst(offset).compactMap { place -> LocatorProtocol.GeocodeResult? in
         guard let feature = features.store.feature(id: place.id) else { return nil }
         return LocatorProtocol.GeocodeResult(
           id: place.id, label: Locator.label(of: feature, column), score: 100,
           displayLocation: positions.point(of: feature, in: reference).map { Wire.opaque(.point($0)) },
           distance: place.distance, attributes: attributes(columns, of: feature))
       }
-      return .init(revision: revision, spatialReference: reference.definition, results: results)
+      return try .cut(params.maxBytes, results.count, after: offset, hasMore: found.exceeded) { count in
+        ReverseGeocode.Result(
+          revision: revision, spatialReference: reference.definition, results: Array(results.prefix(count)),
+          exceededLimit: false)
+      }
     }
   }
 

@@ -17,14 +17,18 @@ extension ViewService {
     return TaskPlan(result: { worker in
       let shares = WorkShare(worker.work).split(by: 4, 1)
       let found = try identification.found(shares[0]).filter { !$0.hits.isEmpty || $0.error != nil }
-      var writing = IdentifyWriting(params, worker)
-      var results: [ViewProtocol.IdentifyResult] = []
-      for (each, share) in zip(found, shares[1].split(by: found.map { _ in 1 })) {
-        try share.checkpoint(0)
-        guard let result = try writing.result(of: each, share) else { continue }
-        results.place(result, in: each.groups[...])
+      let count = max(0, found.reduce(0) { $0 + $1.count } - params.offset)
+      return try .cut(params.maxBytes, count, after: params.offset, hasMore: false) { count in
+        var writing = IdentifyWriting(params, worker)
+        var results: [ViewProtocol.IdentifyResult] = []
+        let shown = found.part(from: params.offset, limit: count)
+        for (each, share) in zip(shown, shares[1].split(by: shown.map { _ in 1 })) {
+          try share.checkpoint(0)
+          guard let result = try writing.result(of: each, share) else { continue }
+          results.place(result, in: each.groups[...])
+        }
+        return .init(revision: identification.world.revision, results: results, exceededLimit: false)
       }
-      return .init(revision: identification.world.revision, results: results)
     })
   }
 
@@ -50,6 +54,26 @@ extension ViewService {
       layer: isOverlay ? nil : object.id, overlay: isOverlay ? object.id : nil, ids: selected.ids,
       selectedCount: selected.count)
   }
+}
+
+extension [Identification.Found] {
+  /// What was found, without the first hits of all, and with at most `limit` others.
+  fileprivate func part(from start: Int, limit: Int) -> Self {
+    var (skipped, left) = (start, limit)
+    return compactMap { found in
+      let count = Swift.min(Swift.max(0, found.count - skipped), left)
+      defer { (skipped, left) = (Swift.max(0, skipped - found.count), left - count) }
+      guard count > 0 else { return nil }
+      var part = found
+      part.hits = found.hits.part(from: skipped, limit: count)
+      return part
+    }
+  }
+}
+
+extension Identification.Found {
+  /// The number of hits; an error counts as one.
+  fileprivate var count: Int { error == nil ? hits.count : 1 }
 }
 
 extension [ViewProtocol.IdentifyResult] {

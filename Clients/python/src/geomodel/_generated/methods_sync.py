@@ -1935,10 +1935,12 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         related_layer: t.ObjectId | None = None,
         related_overlay: t.ObjectId | None = None,
         related_where_clause: t.Expression | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
         limit: int | None = None,
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
@@ -1989,11 +1991,16 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             related_layer: The loaded layer or table with related features; this or `relatedOverlay`. It
                 may be the same layer.
             related_overlay: The overlay with related features.
             related_where_clause: Only related features for which this is true.
             order_by: Sort keys of the features in a group, as of `feature/query`. (at most 16 elements)
+            offset: Number of related features in all groups together to skip. (at least 0; default 0)
             limit: Maximum number of related features in all groups together; a feature in two groups
                 counts twice. (in 0...100000; default 1000)
             properties: The attributes of related features to return; all when absent.
@@ -2006,7 +2013,9 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: The spatial reference of the geometries.
             exceededLimit: Whether there are more related features.
-            groups: In the drawing order of the features to which they are related.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
+            groups: In the drawing order of the features to which they are related. A group that a result
+                ends in is continued by the next.
             failed: The related features whose geometry is null because one of its positions has no
                 coordinates in `outSpatialReference`; absent when there are none.
 
@@ -2059,10 +2068,12 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "relatedLayer": related_layer,
                     "relatedOverlay": related_overlay,
                     "relatedWhereClause": related_where_clause,
                     "orderBy": order_by,
+                    "offset": offset,
                     "limit": limit,
                     "properties": properties,
                     "returnGeometry": return_geometry,
@@ -2705,7 +2716,9 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         limit: int | None = None,
+        offset: int | None = None,
         max_distance: float | None = None,
         planar: bool | None = None,
         return_azimuth: bool | None = None,
@@ -2759,8 +2772,13 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             limit: Maximum number of features for each place; 1 when absent, or 1000 with `maxDistance`.
                 At most 1000000 for all places together. (in 1...10000)
+            offset: Number of features of all places together to skip. (at least 0; default 0)
             max_distance: Only features that are no further away than this, in metres, or with `planar` in
                 units of the features' reference. (at least 0)
             planar: Whether distances are planar. (default False)
@@ -2771,13 +2789,16 @@ class FeatureMethods(SyncCaller):
 
         Returns:
             revision: The revision of the snapshot. (at least 0)
-            counts: The number of features for each place, in the order of the places.
+            counts: The number of features that are returned for each place, in the order of the places.
             ids: The features of the first place, then those of the next.
             distances: The distance of each feature; with `planar` at most the greatest double, even when
                 coordinates are further apart.
             azimuths: The direction from the place to the nearest position of each feature, clockwise from
                 north; 0 when the distance is 0. (degree)
-            exceededLimit: Whether more features than `limit` lie within `maxDistance` of a place.
+            exceededLimit: Whether more features than `limit` lie within `maxDistance` of a place, or
+                `maxBytes` cut the result.
+            nextOffset: The `offset` that continues a result that `maxBytes` cut; absent for others. (at
+                least 0)
             columns: With `properties`: the attributes in the order of `ids`.
 
         Raises:
@@ -2824,7 +2845,9 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "limit": limit,
+                    "offset": offset,
                     "maxDistance": max_distance,
                     "planar": planar,
                     "returnAzimuth": return_azimuth,
@@ -2857,6 +2880,7 @@ class FeatureMethods(SyncCaller):
         output: t.JoinOutput | None = None,
         aggregates: Sequence[t.Statistic] | None = None,
         join_properties: Sequence[str] | None = None,
+        max_bytes: int | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -2922,6 +2946,10 @@ class FeatureMethods(SyncCaller):
                 are unique. (at most 16 elements)
             join_properties: With `pairs`: the attributes of the joined features to return; none when
                 absent.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             offset: Number of pairs or features to skip. (at least 0; default 0)
             limit: Maximum number of pairs or features. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -2929,6 +2957,7 @@ class FeatureMethods(SyncCaller):
         Returns:
             revision: The revision of the snapshot. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             pairCount: The number of all pairs. (at least 0)
             ids: The features: that of each pair, or each once.
             joinedIds: With `pairs`: the joined feature of each pair.
@@ -2992,6 +3021,7 @@ class FeatureMethods(SyncCaller):
                     "output": output,
                     "aggregates": aggregates,
                     "joinProperties": join_properties,
+                    "maxBytes": max_bytes,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -4797,9 +4827,11 @@ class LocatorMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         weight_field: str | None = None,
         preferred_search_location: t.Geometry | None = None,
         min_score: float | None = None,
+        offset: int | None = None,
         max_results: int | None = None,
         result_attribute_names: Sequence[str] | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
@@ -4846,12 +4878,17 @@ class LocatorMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             weight_field: A number by which equal matches are ranked, such as a population. (1 to 1024
                 characters)
             preferred_search_location: A point in `spatialReference`: of equal matches, the nearer comes
                 first.
             min_score: The lowest score that is returned; 80 leaves out names with edits. (in 0...100;
                 default 0)
+            offset: Number of places to skip. (in 0...100000; default 0)
             max_results: Maximum number of places. (in 1...1000; default 10)
             result_attribute_names: The attributes to return; none when absent.
             out_spatial_reference: The spatial reference of the points; that of the features when absent.
@@ -4862,9 +4899,12 @@ class LocatorMethods(SyncCaller):
             spatialReference: The spatial reference of the points.
             results: The places.
             exceededLimit: Whether more places match.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -4904,9 +4944,11 @@ class LocatorMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "weightField": weight_field,
                     "preferredSearchLocation": preferred_search_location,
                     "minScore": min_score,
+                    "offset": offset,
                     "maxResults": max_results,
                     "resultAttributeNames": result_attribute_names,
                     "outSpatialReference": out_spatial_reference,
@@ -4932,8 +4974,10 @@ class LocatorMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         weight_field: str | None = None,
         preferred_search_location: t.Geometry | None = None,
+        offset: int | None = None,
         max_results: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocatorSuggestResult:
@@ -4976,19 +5020,28 @@ class LocatorMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             weight_field: A number by which equal matches are ranked, such as a population. (1 to 1024
                 characters)
             preferred_search_location: A point in `spatialReference`: of equal matches, the nearer comes
                 first.
+            offset: Number of names to skip. (in 0...100000; default 0)
             max_results: Maximum number of names. (in 1...1000; default 5)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The revision of the snapshot. (at least 0)
             results: The names.
+            exceededLimit: Whether more names match.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -5028,8 +5081,10 @@ class LocatorMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "weightField": weight_field,
                     "preferredSearchLocation": preferred_search_location,
+                    "offset": offset,
                     "maxResults": max_results,
                     "meta": meta,
                 }
@@ -5053,7 +5108,9 @@ class LocatorMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         max_distance: float | None = None,
+        offset: int | None = None,
         max_results: int | None = None,
         result_attribute_names: Sequence[str] | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
@@ -5099,7 +5156,12 @@ class LocatorMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             max_distance: Only places that are no further away than this. (metre; at least 0)
+            offset: Number of places to skip. (in 0...100000; default 0)
             max_results: Maximum number of places. (in 1...1000; default 1)
             result_attribute_names: The attributes to return; none when absent.
             out_spatial_reference: The spatial reference of the points; that of the features when absent.
@@ -5109,9 +5171,14 @@ class LocatorMethods(SyncCaller):
             revision: The revision of the snapshot. (at least 0)
             spatialReference: The spatial reference of the points.
             results: The places.
+            exceededLimit: Whether more places than `maxResults` lie within `maxDistance`, or `maxBytes`
+                cut the result.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -5159,7 +5226,9 @@ class LocatorMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "maxDistance": max_distance,
+                    "offset": offset,
                     "maxResults": max_results,
                     "resultAttributeNames": result_attribute_names,
                     "outSpatialReference": out_spatial_reference,
@@ -7859,8 +7928,10 @@ class ViewMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         maximum_results: int | None = None,
+        max_bytes: int | None = None,
         return_popups_only: bool | None = None,
         return_geometry: bool | None = None,
+        offset: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewIdentifyResult:
         """Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the
@@ -7899,14 +7970,23 @@ class ViewMethods(SyncCaller):
             overlay: Only this overlay of the view; without `layer`.
             maximum_results: Maximum number of features and clusters of each layer and overlay; those
                 drawn last are returned. (in 1...10000; default 1)
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             return_popups_only: Whether to return only popups, no features; layers and overlays whose
                 popups are disabled then have no result. (default False)
             return_geometry: Whether to return geometries. (default True)
+            offset: Number of features and clusters to skip, of those of all layers and overlays together;
+                one that cannot be identified counts as one. (at least 0; default 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision that was identified. (at least 0)
             results: Top to bottom.
+            exceededLimit: Whether `maxBytes` cut the result.
+            nextOffset: The `offset` that continues a result that `maxBytes` cut; absent for others. (at
+                least 0)
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -7932,8 +8012,10 @@ class ViewMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "maximumResults": maximum_results,
+                    "maxBytes": max_bytes,
                     "returnPopupsOnly": return_popups_only,
                     "returnGeometry": return_geometry,
+                    "offset": offset,
                     "meta": meta,
                 }
             ),
