@@ -107,14 +107,14 @@ let package = Package(
       ]),
 
     // The wrapper of PROJ.
-    library("Projection", ["Geometry", "CPROJ"]),
+    library("Projection", ["Geometry", "CPROJ", "Platform"]),
 
     // Foreign files: what server and reader share, the process that reads, and the server's way to it.
     library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("GeoJSON", ["Geometry", "Platform"]),
     library("Reader", ["Reading", "GeoJSON", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
     library("Readers", ["Reading", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader"]),
-    library("Elevation", ["Readers", "Reading", "Geometry", "Files"]),
+    library("Elevation", ["Readers", "Reading", "Geometry", "Files", "Platform"]),
 
     // The server: each of these imports those above it that it lists, and no other.
     library(

@@ -87,40 +87,51 @@ final class RasterFile {
     return description
   }
 
-  /// The elevation of a window in metres, row by row; NaN for pixels without a value or with one that is not finite.
-  func heights(_ window: RasterWindow) throws(ReadError) -> [Double] {
+  /// The heights of windows in metres, each row by row; NaN for pixels without a value or with one that is not finite.
+  func heights(_ windows: UnsafeBufferPointer<RasterWindow>) throws(ReadError) -> [Double] {
     let call = GDALCall()
     defer { call.end() }
-    let (width, height) = (window.width, window.height)
-    var heights = [Double](repeating: 0, count: width * height)
-    var visible = [UInt8](repeating: 255, count: mask == nil ? 0 : width * height)
-    let result = gdal.pointee.GDALRasterIO(
-      band, GF_Read, Int32(window.column), Int32(window.row), Int32(width), Int32(height), &heights, Int32(width),
-      Int32(height),
-      GDT_Float64, 0, 0)
-    var masked = CE_None
-    if let mask {
-      masked = gdal.pointee.GDALRasterIO(
-        mask, GF_Read, Int32(window.column), Int32(window.row), Int32(width), Int32(height), &visible, Int32(width),
-        Int32(height),
-        GDT_Byte, 0, 0)
+    let count = windows.reduce(0) { $0 + $1.count }
+    var visible = [UInt8](repeating: 255, count: mask == nil ? 0 : count)
+    var isRead = true
+    var heights = [Double](unsafeUninitializedCapacity: count) { heights, initialized in
+      heights.initialize(repeating: 0)
+      initialized = count
+      isRead = read(band, windows, into: heights, GDT_Float64)
     }
-    guard result == CE_None, masked == CE_None else {
+    if let mask, isRead { isRead = visible.withUnsafeMutableBufferPointer { read(mask, windows, into: $0, GDT_Byte) } }
+    guard isRead else {
       throw .readFailed(driver: nil, path: "", layer: nil, reason: call.complaint ?? "no reason given")
     }
-    for index in heights.indices {
-      let stored = heights[index]
-      let known = stored.isFinite && !isNoData(stored) && (mask == nil || visible[index] != 0)
-      let height = stored * scale + offset
-      heights[index] = known && height.isFinite ? height : .nan
+    // The value's text may have more digits than the band's numbers.
+    let (noData, narrowNoData) = (description.noData ?? .nan, storedAsFloat ? Float(description.noData ?? .nan) : .nan)
+    heights.withUnsafeMutableBufferPointer { heights in
+      for index in heights.indices {
+        let stored = heights[index]
+        let isKnown = stored != noData && Float(stored) != narrowNoData
+        let height = stored * scale + offset
+        heights[index] = isKnown && stored.isFinite && height.isFinite ? height : .nan
+      }
+      for index in visible.indices where visible[index] == 0 { heights[index] = .nan }
     }
     return heights
   }
 
-  private func isNoData(_ stored: Double) -> Bool {
-    guard let noData = description.noData else { return false }
-    // The value's text may have more digits than the band's numbers.
-    return stored == noData || (storedAsFloat && Float(stored) == Float(noData))
+  /// - Returns: whether all windows could be read.
+  private func read<Number>(
+    _ band: GDALRasterBandH, _ windows: UnsafeBufferPointer<RasterWindow>, into numbers: UnsafeMutableBufferPointer<Number>,
+    _ type: GDALDataType
+  ) -> Bool {
+    guard var next = numbers.baseAddress else { return windows.isEmpty }
+    for window in windows {
+      guard
+        gdal.pointee.GDALRasterIO(
+          band, GF_Read, window.column, window.row, window.width, window.height, next, window.width, window.height, type, 0,
+          0) == CE_None
+      else { return false }
+      next += window.count
+    }
+    return true
   }
 }
 

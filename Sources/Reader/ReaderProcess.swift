@@ -45,7 +45,7 @@ public enum ReaderProcess {
           server = ReaderServer(job, job.database == nil ? message.takeFiles() : [], channel)
         }
         guard let server else { _exit(1) }
-        try server.answer(request)
+        try server.answer(request, in: message)
       }
     } catch {
       _exit(0)
@@ -140,7 +140,8 @@ private final class ReaderServer {
     self.channel = channel
   }
 
-  func answer(_ request: ReaderRequest) throws {
+  /// - Parameter message: its message.
+  func answer(_ request: ReaderRequest, in message: Message) throws {
     do {
       switch request {
       case .describe: try describe()
@@ -149,7 +150,7 @@ private final class ReaderServer {
         let raster = try RasterFile(files)
         self.raster = raster
         try send(.raster(raster.description))
-      case .readWindow(let window): try read(window)
+      case .readWindows: try readWindows(message.files.first)
       case .taken: return
       // Requests to a writer or an engine.
       case .write, .block, .end, .relate: _exit(1)
@@ -247,13 +248,15 @@ private final class ReaderServer {
     unread -= 1
   }
 
-  private func read(_ window: RasterWindow) throws {
+  /// - Parameter file: the windows.
+  private func readWindows(_ file: CInt?) throws {
     guard let raster else { throw ReadError.unrecognized(path: "") }
-    let heights = try raster.heights(window)
-    guard let file = heights.withUnsafeBytes({ SharedMemory.file(holding: $0) }) else {
+    guard let file, let bytes = SharedMemory.map(file) else { throw ChannelError.malformed }
+    defer { SharedMemory.unmap(bytes) }
+    guard let heights = RasterHeights(try raster.heights(bytes.bindMemory(to: RasterWindow.self))).file() else {
       throw ReadError.readFailed(driver: nil, path: "", layer: nil, reason: "shared memory: \(errorText())")
     }
-    defer { close(file) }
-    try send(.window, files: [file])
+    defer { close(heights) }
+    try send(.heights, files: [heights])
   }
 }

@@ -1,6 +1,7 @@
 // The server's access to rasters: a reader holds the file open between requests.
 
 import Files
+import Platform
 import Reading
 import Synchronization
 
@@ -72,12 +73,17 @@ public final class RasterReader: Sendable {
     return found
   }
 
-  /// The elevation of a window within the raster in metres, row by row; NaN without a value.
+  /// The heights of windows within the raster in metres, one window after the other; NaN without a value.
   ///
   /// - Throws: `changedWhileRead` if the file has been replaced since it was opened, as heights of two files would be mixed.
-  public func heights(_ window: RasterWindow, isCancelled: () -> Bool) throws(ReadError) -> [Double] {
+  public func heights(_ windows: [RasterWindow], isCancelled: () -> Bool) throws(ReadError) -> RasterHeights {
+    guard let file = windows.withUnsafeBytes({ SharedMemory.file(holding: $0) }) else {
+      throw .readFailed(driver: nil, path: path, layer: nil, reason: "shared memory: \(errorText())")
+    }
+    defer { close(file) }
+    let count = windows.reduce(0) { $0 + $1.count }
     do throws(ReadError) {
-      let heights = try readAgain(window, isCancelled)
+      let heights = try readAgain(file, count, isCancelled)
       if !files.wereReplaced { return heights }
     } catch {
       if error == .cancelled || !files.wereReplaced { throw error }
@@ -85,14 +91,14 @@ public final class RasterReader: Sendable {
     throw .changedWhileRead(path: path)
   }
 
-  private func readAgain(_ window: RasterWindow, _ isCancelled: () -> Bool) throws(ReadError) -> [Double] {
+  private func readAgain(_ windows: CInt, _ count: Int, _ isCancelled: () -> Bool) throws(ReadError) -> RasterHeights {
     if !readers.isKept(work) { try reopen(isCancelled) }
-    do throws(ReadError) { return try read(window, isCancelled) } catch {
+    do throws(ReadError) { return try read(windows, count, isCancelled) } catch {
       // The reader has died, or was ended to make room for another.
       guard case .readerFailed = error else { throw error }
     }
     try reopen(isCancelled)
-    return try read(window, isCancelled)
+    return try read(windows, count, isCancelled)
   }
 
   private func reopen(_ isCancelled: () -> Bool) throws(ReadError) {
@@ -106,17 +112,14 @@ public final class RasterReader: Sendable {
     current.withLock { $0 = work }
   }
 
-  private func read(_ window: RasterWindow, _ isCancelled: () -> Bool) throws(ReadError) -> [Double] {
-    let (count, overflow) = window.width.multipliedReportingOverflow(by: window.height)
-    var heights: [Double]?
+  private func read(_ windows: CInt, _ count: Int, _ isCancelled: () -> Bool) throws(ReadError) -> RasterHeights {
+    var heights: RasterHeights?
     do throws(ReadError) {
-      try work.send(.readWindow(window))
+      try work.send(.readWindows, files: [windows])
       try work.finish(isCancelled: isCancelled) { reply, message in
-        guard reply == .window, let file = message.files.first, let bytes = SharedMemory.map(file) else { return false }
-        defer { SharedMemory.unmap(bytes) }
-        guard !overflow, bytes.count == count * MemoryLayout<Double>.size else { return false }
-        heights = Array(bytes.bindMemory(to: Double.self))
-        return true
+        guard reply == .heights, let file = message.files.first else { return false }
+        heights = RasterHeights(mapping: file, count: count)
+        return heights != nil
       }
       guard let heights else { throw work.failure(died: false) }
       return heights

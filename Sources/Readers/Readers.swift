@@ -31,6 +31,8 @@ public final class Readers: Sendable {
   private let turns: ReaderTurns
   /// Computes with geometries where that takes much time or memory.
   public let engines: Engines
+  /// Heights of rasters.
+  public let tiles = RasterTiles()
   /// Readers that hold rasters open, least recently used first.
   private let kept = Mutex<[ReaderHandle]>([])
   private static let keptLimit = 8

@@ -1,4 +1,4 @@
-// Raster files: descriptions.
+// Raster files: descriptions, and the windows and heights that server and reader exchange in shared memory.
 
 import Geometry
 
@@ -30,6 +30,75 @@ public struct RasterDescription: Hashable, Sendable {
     self.transform = transform
     self.noData = noData
     extent = transform.extent(width: width, height: height)
+  }
+}
+
+/// A rectangle of pixels, as it lies in shared memory.
+public struct RasterWindow: Hashable, Sendable {
+  public let column: Int32
+  public let row: Int32
+  public let width: Int32
+  public let height: Int32
+
+  public init(column: Int, row: Int, width: Int, height: Int) {
+    (self.column, self.row) = (Int32(clamping: column), Int32(clamping: row))
+    (self.width, self.height) = (Int32(clamping: width), Int32(clamping: height))
+  }
+
+  /// Number of pixels.
+  public var count: Int { Int(width) * Int(height) }
+}
+
+/// Heights in metres, row by row; NaN without a value. Narrow where that loses nothing, as whole metres do not.
+public enum RasterHeights: Hashable, Sendable {
+  case narrow([Float])
+  case wide([Double])
+
+  public init(_ heights: [Double]) {
+    let isExact = heights.withUnsafeBufferPointer { heights in
+      heights.allSatisfy { Double(Float($0)) == $0 || $0.isNaN }
+    }
+    self = isExact ? .narrow(heights.map { Float($0) }) : .wide(heights)
+  }
+
+  /// Nil unless the file is sealed and has `count` heights.
+  public init?(mapping file: CInt, count: Int) {
+    guard let bytes = SharedMemory.map(file) else { return nil }
+    defer { SharedMemory.unmap(bytes) }
+    switch bytes.count {
+    case count * MemoryLayout<Float>.size: self = .narrow(Array(bytes.bindMemory(to: Float.self)))
+    case count * MemoryLayout<Double>.size: self = .wide(Array(bytes.bindMemory(to: Double.self)))
+    default: return nil
+    }
+  }
+
+  /// A sealed file; nil with `errno` set on failure. The caller closes it.
+  public func file() -> CInt? {
+    switch self {
+    case .narrow(let heights): heights.withUnsafeBytes { SharedMemory.file(holding: $0) }
+    case .wide(let heights): heights.withUnsafeBytes { SharedMemory.file(holding: $0) }
+    }
+  }
+
+  public subscript(index: Int) -> Double {
+    switch self {
+    case .narrow(let heights): Double(heights[index])
+    case .wide(let heights): heights[index]
+    }
+  }
+
+  public subscript(range: Range<Int>) -> RasterHeights {
+    switch self {
+    case .narrow(let heights): .narrow(Array(heights[range]))
+    case .wide(let heights): .wide(Array(heights[range]))
+    }
+  }
+
+  public var byteCount: Int {
+    switch self {
+    case .narrow(let heights): heights.count * MemoryLayout<Float>.size
+    case .wide(let heights): heights.count * MemoryLayout<Double>.size
+    }
   }
 }
 

@@ -34,8 +34,8 @@ public enum ReaderReply: Hashable, Sendable {
   /// The message's file is a ``FeatureBlock``.
   case block
   case raster(RasterDescription)
-  /// The message's file has heights in metres, doubles row by row, NaN without a value.
-  case window
+  /// The message's file has ``RasterHeights``, window by window.
+  case heights
   /// A writer has taken a block of features.
   case taken
   /// An engine's answer to ``ReaderRequest/relate(_:)``.
@@ -49,7 +49,7 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case ready, opened, complaint, progress, source, layer, block, raster, window, taken, related, refused, done, failed
+    case ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, refused, done, failed
   }
 
   private var kind: Kind {
@@ -62,7 +62,7 @@ extension ReaderReply {
     case .layer: .layer
     case .block: .block
     case .raster: .raster
-    case .window: .window
+    case .heights: .heights
     case .taken: .taken
     case .related: .related
     case .refused: .refused
@@ -101,7 +101,7 @@ extension ReaderReply {
         writer.key("noData")
         writer.exact(noData)
       }
-    case .block, .window, .taken: break
+    case .block, .heights, .taken: break
     case .related(let holds): writer.member("holds", holds)
     case .refused(let operation, let reason):
       writer.member("operation", operation)
@@ -140,7 +140,7 @@ extension ReaderReply {
           path: path, driver: try json["driver"].string(), width: width, height: height,
           spatialReference: try json.text("reference").map { SpatialReference($0) },
           transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() }))
-    case .window: self = .window
+    case .heights: self = .heights
     case .taken: self = .taken
     case .related: self = .related(try json["holds"].bool())
     case .refused: self = .refused(operation: try json["operation"].string(), reason: try json["reason"].string())

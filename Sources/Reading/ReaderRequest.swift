@@ -27,21 +27,6 @@ public struct ReadJob: Hashable, Sendable {
   }
 }
 
-/// A rectangle of pixels.
-public struct RasterWindow: Hashable, Sendable {
-  public let column: Int
-  public let row: Int
-  public let width: Int
-  public let height: Int
-
-  public init(column: Int, row: Int, width: Int, height: Int) {
-    self.column = column
-    self.row = row
-    self.width = width
-    self.height = height
-  }
-}
-
 public enum ReaderRequest: Hashable, Sendable {
   case describe(ReadJob)
   /// The features of a layer, or of the first layer if nil.
@@ -49,8 +34,8 @@ public enum ReaderRequest: Hashable, Sendable {
   /// The server has taken a block of features.
   case taken
   case openRaster(ReadJob)
-  /// Reads from the raster that was opened.
-  case readWindow(RasterWindow)
+  /// Reads from the raster that was opened. The message's file has ``RasterWindow``s.
+  case readWindows
   /// To a writer: the message's files are the file to fill and a scratch file for the format.
   case write(WriteJob)
   /// To a writer: the message's file is a ``FeatureBlock``.
@@ -67,11 +52,11 @@ extension ReaderRequest {
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
-    case .taken, .readWindow, .write, .block, .end, .relate: nil
+    case .taken, .readWindows, .write, .block, .end, .relate: nil
     }
   }
 
-  private enum Kind: String { case describe, readFeatures, taken, openRaster, readWindow, write, block, end, relate }
+  private enum Kind: String { case describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate }
 
   private var kind: Kind {
     switch self {
@@ -79,7 +64,7 @@ extension ReaderRequest {
     case .readFeatures: .readFeatures
     case .taken: .taken
     case .openRaster: .openRaster
-    case .readWindow: .readWindow
+    case .readWindows: .readWindows
     case .write: .write
     case .block: .block
     case .end: .end
@@ -92,13 +77,8 @@ extension ReaderRequest {
     writer.member("type", kind.rawValue)
     job?.encode(to: &writer)
     switch self {
-    case .describe, .taken, .openRaster, .block, .end: break
+    case .describe, .taken, .openRaster, .readWindows, .block, .end: break
     case .readFeatures(_, let layer): writer.member("layer", layer)
-    case .readWindow(let window):
-      writer.member("column", window.column)
-      writer.member("row", window.row)
-      writer.member("width", window.width)
-      writer.member("height", window.height)
     case .write(let job): job.encode(to: &writer)
     case .relate(let relation, let seam):
       if let seam {
@@ -120,11 +100,7 @@ extension ReaderRequest {
         try ReadJob(from: json), layer: try json.text("layer"))
     case .taken: self = .taken
     case .openRaster: self = .openRaster(try ReadJob(from: json))
-    case .readWindow:
-      self = .readWindow(
-        RasterWindow(
-          column: try json["column"].integer(), row: try json["row"].integer(), width: try json["width"].integer(),
-          height: try json["height"].integer()))
+    case .readWindows: self = .readWindows
     case .write: self = .write(try WriteJob(from: json))
     case .block: self = .block
     case .end: self = .end

@@ -10,8 +10,8 @@ extension FuzzTarget {
   static let channel = FuzzTarget(
     name: "channel",
     words: [
-      "ready", "opened", "complaint", "progress", "source", "layer", "block", "raster", "window", "done", "failed",
-      "describe", "readFeatures", "taken", "openRaster", "readWindow", "transform", "fields", "spatialReference",
+      "ready", "opened", "complaint", "progress", "source", "layer", "block", "raster", "heights", "done", "failed",
+      "describe", "readFeatures", "taken", "openRaster", "readWindows", "transform", "fields", "spatialReference",
     ],
     seeds: {
       let texts = replies.map { $0.jsonText } + requests.map { $0.jsonText }
@@ -82,12 +82,12 @@ private let job = ReadJob(
 private let requests: [ReaderRequest] = [
   .describe(job), .readFeatures(ReadJob(folder: "/data", names: ["a.shp", "a.dbf"]), layer: "a"), .taken,
   .openRaster(ReadJob(folder: "/data", names: ["a"], database: "/data/a")),
-  .readWindow(RasterWindow(column: 1, row: 2, width: 3, height: 4)),
+  .readWindows,
 ]
 
 private let replies: [ReaderReply] =
   [
-    .ready(31), .opened("GPKG"), .complaint("a \"quote\""), .progress(0.5), .block, .window, .done(1 << 20),
+    .ready(31), .opened("GPKG"), .complaint("a \"quote\""), .progress(0.5), .block, .heights, .done(1 << 20),
     .source(SourceDescription(driver: .geoPackage, name: "/data/x", layers: [layer])), .layer(layer),
     .failed(.openFailed(driver: "CSV", path: "/data/x", reason: "no")),
     .failed(.noSuchLayer("a", available: ["b", "c"])),

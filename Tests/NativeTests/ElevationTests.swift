@@ -4,6 +4,7 @@ import Elevation
 import Files
 import Foundation
 import Geometry
+import Readers
 import Reading
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
       positions.append(Point(x: box.xMin + u * box.width, y: box.yMin + v * box.height))
     }
     for interpolation in [Interpolation.bilinear, .nearest] {
-      let all = try raster.sample(positions, interpolation: interpolation)
+      let all = try #require(try raster.sample(positions, interpolation: interpolation))
       for index in 0..<positions.count {
         #expect(try raster.sample(positions[index], interpolation: interpolation) == all[index])
       }
@@ -163,6 +164,47 @@ import Testing
     #expect(asked == 3)
   }
 
+  @Test(arguments: [1.0, 0.3])
+  func `scattered positions have the same heights as alone, in whole metres and in others`(scale: Double) throws {
+    let directory = try TemporaryDirectory()
+    // 6 x 6 tiles, of which a request that touches all reads single cells.
+    let side = 1400
+    let rows = (0..<side).map { row in
+      (0..<side).map { $0 % 97 == 5 ? "-9999" : "\(Double(($0 * 31 + row * 17) % 800) * scale)" }.joined(separator: " ")
+    }
+    let head = "ncols \(side)\nnrows \(side)\nxllcorner 0\nyllcorner 0\ncellsize 1\nNODATA_value -9999\n"
+    let path = try directory.write(head + rows.joined(separator: "\n") + "\n", to: "g.asc")
+    let (scattered, alone) = (try ElevationRaster(readers, path: path), try ElevationRaster(readers, path: path))
+    var positions = Positions()
+    for index in 0..<600 {
+      positions.append(Point(x: Double(index * 7919 % 14_000) / 10, y: Double(index * 104_729 % 14_000) / 10))
+    }
+    // One tile that has many positions beside those that have few.
+    for index in 0..<300 { positions.append(Point(x: 300 + Double(index) / 4, y: 300.25)) }
+    for interpolation in [Interpolation.bilinear, .nearest] {
+      let all = try #require(try scattered.sample(positions, interpolation: interpolation))
+      for index in stride(from: 0, to: positions.count, by: 7) {
+        #expect(try alone.sample(positions[index], interpolation: interpolation) == all[index])
+      }
+    }
+    let known = Positions([Point(x: 310.5, y: 300.5)])
+    #expect(try scattered.sample(known, onlyKept: true) == alone.sample(known))
+    #expect(try scattered.sample(Positions([Point(x: 1300, y: 1300)]), onlyKept: true) == nil)
+  }
+
+  @Test func `tiles are kept within their bytes, those used last`() throws {
+    let tiles = RasterTiles()
+    let heights = RasterHeights([Double](repeating: 0.1, count: 1 << 17))
+    let (raster, other) = (tiles.makeRaster(), tiles.makeRaster())
+    let count = RasterTiles.limit / heights.byteCount
+    for tile in 0..<count { tiles.keep(heights, raster: raster, tile: tile) }
+    #expect(tiles[raster, 0] != nil)
+    tiles.keep(heights, raster: other, tile: 0)
+    #expect(tiles[raster, 0] != nil && tiles[raster, 1] == nil && tiles[raster, 2] != nil && tiles[other, 0] != nil)
+    tiles.forget(raster: raster)
+    #expect(tiles[raster, 0] == nil && tiles[other, 0] != nil)
+  }
+
   @Test func `several threads may sample one raster`() async throws {
     let raster = try ElevationRaster(readers, path: fixture("jacksboro_dem.tif"))
     let point = Point(x: -84.25, y: 36.6)
@@ -176,6 +218,6 @@ import Testing
 
 extension ElevationRaster {
   fileprivate func sample(_ point: Point, interpolation: Interpolation = .bilinear) throws -> HeightSample {
-    try sample(Positions(values: [point.x, point.y]), interpolation: interpolation)[0]
+    try sample(Positions(values: [point.x, point.y]), interpolation: interpolation)?[0] ?? .outside
   }
 }

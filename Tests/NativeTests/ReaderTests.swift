@@ -65,10 +65,10 @@ import Testing
     let memory: UInt64 = 3_987_654_322
     let own = Readers(executable: ServerProcess.path, memory: memory)
     let raster = try RasterReader(own, path: fixture("jacksboro_dem.tif"), policy: FilePolicy()) { false }
-    let first = try raster.heights(RasterWindow(column: 0, row: 0, width: 8, height: 8)) { false }
+    let first = try raster.heights([RasterWindow(column: 0, row: 0, width: 8, height: 8)]) { false }
     for process in processes(memory: memory) { kill(process, SIGKILL) }
-    #expect(try raster.heights(RasterWindow(column: 0, row: 0, width: 8, height: 8)) { false } == first)
-    #expect(try raster.heights(RasterWindow(column: 200, row: 200, width: 4, height: 2)) { false }.count == 8)
+    #expect(try raster.heights([RasterWindow(column: 0, row: 0, width: 8, height: 8)]) { false } == first)
+    #expect(try raster.heights([RasterWindow(column: 200, row: 200, width: 4, height: 2)]) { false }.byteCount == 8 * 4)
   }
 
   @Test(arguments: [false, true])
@@ -78,12 +78,12 @@ import Testing
     let own = Readers(executable: ServerProcess.path, memory: memory)
     let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "dem.tif")
     let raster = try RasterReader(own, path: path, policy: FilePolicy()) { false }
-    _ = try raster.heights(RasterWindow(column: 0, row: 0, width: 8, height: 8)) { false }
+    _ = try raster.heights([RasterWindow(column: 0, row: 0, width: 8, height: 8)]) { false }
     let other = try directory.copy(fixture("jacksboro_dem.tif"), to: "other.tif")
     #expect(rename(other, path) == 0)
     if isKilled { for process in processes(memory: memory) { kill(process, SIGKILL) } }
     #expect(throws: ReadError.changedWhileRead(path: path)) {
-      try raster.heights(RasterWindow(column: 200, row: 200, width: 8, height: 8)) { false }
+      try raster.heights([RasterWindow(column: 200, row: 200, width: 8, height: 8)]) { false }
     }
   }
 

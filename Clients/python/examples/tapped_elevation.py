@@ -1,7 +1,8 @@
 """Elevation at a tapped point: `.task(id: tapped) { ... }` over an ArcGIS surface, with a callout that is state, not a window.
 
-The query is a task of the view with one key: a newer tap supersedes it, the same tap joins it, without a tap (None) there is
-no query. The callout is a view model that belongs to the view; its text is derived, so that no code formats it.
+The query asks for the heights around the point too, whose range tells how steep it is there. It is a task of the view with one
+key: a newer tap supersedes it, the same tap joins it, without a tap (None) there is no query. The callout is a view model that
+belongs to the view; its text is derived, so that no code formats it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ def check(holds: bool, claim: str) -> None:
     print(f"  {claim}")
 
 
+def around(at: tuple[float, float]) -> list[tuple[float, float]]:
+    """The point, and 16 at most some 300 m from it."""
+    steps = (-2, -1, 1, 2)
+    return [at] + [(round(at[0] + x / 1000, 4), round(at[1] + y / 1000, 4)) for x in steps for y in steps]
+
+
 async def tap(server: geomodel.Server, at: tuple[float, float] | None) -> str:
     """Shows the height at a point in the callout, or nothing; returns how that went."""
     if at is None:
@@ -31,12 +38,15 @@ async def tap(server: geomodel.Server, at: tuple[float, float] | None) -> str:
         return "idle"
     try:
         asking = server.options(scope="view", key="tap", task="tap")
-        found = await asking.scene.elevation(scene="scene", points=[{"type": "Point", "coordinates": at}])
+        points: list[Any] = [{"type": "Point", "coordinates": each} for each in around(at)]
+        found = await asking.scene.elevation(scene="scene", points=points)
     except SupersededError:
         return "superseded"
     except CancelledError:
         return "cancelled"
     height = found["elevations"][0]
+    known = [each["elevation"] for each in found["elevations"] if each["type"] == "value"]
+    print(f"    around it: {min(known, default=0):.0f} to {max(known, default=0):.0f} m")
     await server.view_model.set(
         view_model="callout",
         values={"point": at, "height": round(height["elevation"], 1) if height["type"] == "value" else None},

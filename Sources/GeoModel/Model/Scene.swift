@@ -56,12 +56,15 @@ public struct BaseSurface: Hashable, Sendable {
   /// and some source is not loaded, the elevation is unknown. A disabled surface covers nothing. Exaggeration is ignored, as it
   /// only affects drawing.
   ///
-  /// - Parameter stopsAtNoData: whether a source that covers a point without a value there hides the sources after it.
+  /// - Parameters:
+  ///   - stopsAtNoData: whether a source that covers a point without a value there hides the sources after it.
+  ///   - onlyKept: whether sources read nothing.
+  /// - Returns: nil if sources may read nothing, and one would have to.
   /// - Complexity: one call of each source with all points for which earlier ones have no height.
   public func elevations(
     at points: [Point], reference: SpatialReference, interpolation: Interpolation, stopsAtNoData: Bool,
-    transformer: any CoordinateTransformer, isCancelled: @escaping @Sendable () -> Bool
-  ) throws -> [Elevation] {
+    transformer: any CoordinateTransformer, onlyKept: Bool = false, isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> [Elevation]? {
     var result = [Elevation](repeating: .outside, count: points.count)
     var open = Array(points.indices)
     var unknown: Elevation?
@@ -76,7 +79,10 @@ public struct BaseSurface: Hashable, Sendable {
       let asked = try transformer.transformed(open.map { points[$0] }, from: reference, to: source.reference)
       var left = zip(open, asked).filter { $1 == nil }.map(\.0)
       let reached = zip(open, asked).compactMap { index, position in position.map { (index, $0) } }
-      let samples = try source.sample(reached.map(\.1), interpolation: interpolation, isCancelled: isCancelled)
+      guard
+        let samples = try source.sample(
+          reached.map(\.1), interpolation: interpolation, onlyKept: onlyKept, isCancelled: isCancelled)
+      else { return nil }
       for ((point, _), sample) in zip(reached, samples) {
         switch sample {
         case .value(let height):
@@ -138,10 +144,13 @@ public protocol ElevationSource: Sendable {
 
   /// The heights at positions in the source's reference, in order.
   ///
-  /// - Parameter isCancelled: polled at least every 10 ms; the result is ignored once it returns true.
+  /// - Parameters:
+  ///   - onlyKept: whether to read nothing.
+  ///   - isCancelled: polled at least every 10 ms; the result is ignored once it returns true.
+  /// - Returns: nil if it may read nothing, and would have to.
   func sample(
-    _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool
-  ) throws -> [HeightSample]
+    _ points: [Point], interpolation: Interpolation, onlyKept: Bool, isCancelled: @Sendable () -> Bool
+  ) throws -> [HeightSample]?
 }
 
 /// The elevation of a surface at a point, in metres.

@@ -111,6 +111,9 @@ package enum SceneService: SceneHandlers {
     }
   }
 
+  /// Number of points whose elevations are found on the loop if their tiles are kept.
+  private static let elevationsOnLoop = 16
+
   package static func elevation(
     _ params: SceneProtocol.Elevation.Params, in world: inout World
   ) throws -> Plan<SceneProtocol.Elevation.Result> {
@@ -119,13 +122,22 @@ package enum SceneService: SceneHandlers {
     let reference = try world.canonical(params.spatialReference) ?? .wgs84
     let transformer = world.transformer
     let revision = world.revision
-    return TaskPlan(.readRaster, result: { worker in
+    @Sendable func result(
+      onlyKept: Bool, isCancelled: @escaping @Sendable () -> Bool
+    ) throws -> SceneProtocol.Elevation.Result? {
       let elevations = try surface.elevations(
         at: requested, reference: reference, interpolation: .init(params.interpolation),
-        stopsAtNoData: params.stopAtNoData, transformer: transformer
-      ) { worker.isCancelled }
+        stopsAtNoData: params.stopAtNoData, transformer: transformer, onlyKept: onlyKept, isCancelled: isCancelled)
+      return elevations.map { .init(revision: revision, elevations: $0.map(Wire.elevation)) }
+    }
+    if requested.count <= elevationsOnLoop, let known = try result(onlyKept: true, isCancelled: { false }) {
+      return TaskPlan(.readRaster, answer: known)
+    }
+    return TaskPlan(.readRaster, result: { worker in
+      let found = try result(onlyKept: false) { worker.isCancelled }
       try worker.checkCancelled()
-      return .init(revision: revision, elevations: elevations.map(Wire.elevation))
+      guard let found else { throw RPCError.internalError("an elevation source has read nothing") }
+      return found
     })
   }
 }
@@ -139,8 +151,8 @@ private struct RasterSource: ElevationSource {
   var resolution: Double { raster.description.transform.resolution.x }
 
   func sample(
-    _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool
-  ) throws -> [HeightSample] {
-    try raster.sample(Positions(points), interpolation: interpolation, isCancelled: isCancelled)
+    _ points: [Point], interpolation: Interpolation, onlyKept: Bool, isCancelled: @Sendable () -> Bool
+  ) throws -> [HeightSample]? {
+    try raster.sample(Positions(points), interpolation: interpolation, onlyKept: onlyKept, isCancelled: isCancelled)
   }
 }

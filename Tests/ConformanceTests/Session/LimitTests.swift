@@ -18,7 +18,9 @@ struct LimitTests {
   }
 
   private func elevation(_ server: MemoryServer, key: String? = nil) -> Value {
-    var params: [String: Value] = ["scene": "s", "points": [["type": "Point", "coordinates": [-84.25, 36.6]]]]
+    // More points than are answered at once, whatever is kept.
+    let points = Array(repeating: ["type": "Point", "coordinates": [-84.25, 36.6]] as Value, count: 17)
+    var params: [String: Value] = ["scene": "s", "points": .array(points)]
     if let key { params["meta"] = ["task": ["key": .string(key)]] }
     return server.request("scene/elevation", .object(params))
   }

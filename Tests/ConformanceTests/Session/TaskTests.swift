@@ -18,13 +18,14 @@ struct TaskTests {
     _ = try server.takeMessages()
   }
 
+  /// More points than are answered at once, whatever is kept.
   private func elevation(
     at longitude: Double = -84.25, task: Value = [:], id: Value? = nil, more: [String: Value] = [:]
   ) -> Value {
     server.request(
       "scene/elevation",
       [
-        "scene": "s", "points": [["type": "Point", "coordinates": [.real(longitude), 36.6]]],
+        "scene": "s", "points": .array(Array(repeating: ["type": "Point", "coordinates": [.real(longitude), 36.6]], count: 17)),
         "meta": .object(["task": task].merging(more) { $1 }),
       ], id: id)
   }
@@ -246,13 +247,13 @@ struct TaskTests {
           #"{"jsonrpc": "2.0", "id": \#(id), "method": "scene/elevation", "params": {\#(params), "meta": {"task": {"key": "k"}}}}"#
       )
     }
-    ask(701, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84, 36.6]}]"#)
-    ask(702, #""points": [{"coordinates": [-84.0, 36.60], "type": "Point"}], "scene": "s", "interpolation": null"#)
+    ask(701, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84.1, 36.6]}]"#)
+    ask(702, #""points": [{"coordinates": [-84.10, 36.60], "type": "Point"}], "scene": "s", "interpolation": null"#)
     #expect(try server.call("task/list")["tasks"]?.array?.compactMap { $0["waiting"] } == [2])
-    ask(703, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84, 36.6]}], "interpolation": "nearest""#)
+    ask(703, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84.1, 36.6]}], "interpolation": "nearest""#)
     #expect(try server.errorKind(of: 701) == "superseded")
     #expect(try server.errorKind(of: 702) == "superseded")
-    ask(704, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84, 36.6, 1]}], "interpolation": "nearest""#)
+    ask(704, #""scene": "s", "points": [{"type": "Point", "coordinates": [-84.1, 36.6, 1]}], "interpolation": "nearest""#)
     #expect(try server.errorKind(of: 703) == "superseded")
   }
 

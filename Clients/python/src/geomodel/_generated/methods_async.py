@@ -6798,6 +6798,10 @@ class SceneMethods(AsyncCaller):
         an earlier source is not loaded; the answer names the source. A point that has no coordinates in a
         source's reference is outside of that source.
 
+        Heights are read in tiles of 256 x 256 cells, of which the server keeps the ones used last: 64 MiB of
+        all sources together, some 250 tiles of whole metres. Up to 16 points whose tiles are kept are
+        answered at once.
+
         Args:
             scene: The scene.
             points: Points. (1 to 100000 elements)
