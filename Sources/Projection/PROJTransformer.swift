@@ -6,7 +6,7 @@ import Synchronization
 
 /// Transforms by PROJ, x always easting or longitude; geodesics on the WGS 84 ellipsoid.
 ///
-/// Creating one is free: the first call loads PROJ. Calls from several threads run in parallel, each in its own PROJ
+/// Creating one is free: the first call with a reference other than WGS 84 and Web Mercator, or for a geodesic, loads PROJ. Calls from several threads run in parallel, each in its own PROJ
 /// context. PROJ never uses the network: grids are used where they are installed.
 ///
 /// `OGC:CRS84` and `EPSG:4326` differ only in axis order, which is normalized here: both become `EPSG:4326`.
@@ -33,6 +33,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
         reference: reference, name: "unknown", kind: .local, unitName: "", metersPerUnit: nil, areaOfUse: nil)
     }
     let definition = try canonicalDefinition(reference.definition)
+    if let known = WebMercator.descriptions[definition] { return known }
     let context = try pool.take()
     defer { pool.giveBack(context) }
     let info = try context.describe(definition, given: reference.definition)
@@ -56,19 +57,23 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let to = try describe(target).reference.definition
     guard from != to, let base = values.baseAddress, values.count >= stride else { return }
     guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
-    let context = try pool.take()
-    defer { pool.giveBack(context) }
-    let operation = try context.operation(from: from, to: to)
     let count = values.count / stride
-    let step = stride * MemoryLayout<Double>.stride
-    // PROJ overwrites the positions.
+    // The operation overwrites the positions.
     let beyond =
       description.kind == .geographic
       ? (0..<count).first { abs(base[$0 * stride + 1]) > 90 }.map { (index: $0, y: base[$0 * stride + 1]) } : nil
-    _ = context.proj.pointee.proj_errno_reset(operation)
-    _ = context.proj.pointee.proj_trans_generic(
-      operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
-      hasZ ? count : 0, nil, 0, 0)
+    if let operation = WebMercator.operation(from: from, to: to) {
+      for index in 0..<count { operation(&base[index * stride], &base[index * stride + 1]) }
+    } else {
+      let context = try pool.take()
+      defer { pool.giveBack(context) }
+      let operation = try context.operation(from: from, to: to)
+      let step = stride * MemoryLayout<Double>.stride
+      _ = context.proj.pointee.proj_errno_reset(operation)
+      _ = context.proj.pointee.proj_trans_generic(
+        operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
+        hasZ ? count : 0, nil, 0, 0)
+    }
     // PROJ reports failure as HUGE_VAL in the position, not through a result.
     for index in 0..<count where !(base[index * stride].isFinite && base[index * stride + 1].isFinite) {
       throw .outsideDomain(
@@ -85,6 +90,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let to = try describe(target).reference.definition
     guard from != to else { return envelope }
     guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
+    if let bounds = WebMercator.bounds(of: envelope, from: from, to: to) { return bounds }
     let context = try pool.take()
     defer { pool.giveBack(context) }
     let operation = try context.operation(from: from, to: to)

@@ -198,3 +198,58 @@ import Testing
     #expect(throws: TransformError.self) { try geodesy.direct(from: Point(x: 0, y: 0), azimuth: .nan, distance: 1) }
   }
 }
+
+/// `ESRI:102100` is Web Mercator by another name, which PROJ computes.
+@Suite struct `Web Mercator without PROJ` {
+  private let transformer = PROJTransformer()
+  private let proj = SpatialReference("ESRI:102100")
+
+  @Test func `positions are PROJ's, bit by bit, and so are those that have none`() throws {
+    var random = SystemRandomNumberGenerator()
+    var positions: [(Double, Double)] = [
+      (0, 0), (180, 90), (-180, -90), (180, -90), (180.0000000000001, 0), (190, 10), (-540, 10), (360, 5), (572, 1), (574, 1),
+      (0, 90.00000000000001), (0, 91), (.nan, 1), (1, .nan), (.infinity, 0), (0, -.infinity), (-0.0, -0.0), (1e9, 1e9),
+      (2.1e7, 2.1e7), (-6e7, 5), (20037508.342789244, 20037508.342789244), (1e300, 1e300), (.leastNonzeroMagnitude, .leastNormalMagnitude),
+    ]
+    for scale in [1.0, 1e5] {
+      for _ in 0..<5_000 {
+        positions.append(
+          (Double.random(in: -200...200, using: &random) * scale, Double.random(in: -90...90, using: &random) * scale))
+      }
+    }
+    func outcome(_ x: Double, _ y: Double, _ from: SpatialReference, _ to: SpatialReference) -> Result<Point, TransformError> {
+      Result { () throws(TransformError) in try transformer.transform(Point(x: x, y: y, z: 7), from: from, to: to) }
+    }
+    for (x, y) in positions {
+      for isForward in [true, false] {
+        let own = isForward ? outcome(x, y, .wgs84, .webMercator) : outcome(x, y, .webMercator, .wgs84)
+        let theirs = isForward ? outcome(x, y, .wgs84, proj) : outcome(x, y, proj, .wgs84)
+        switch (own, theirs) {
+        case (.success(let own), .success(let theirs)): #expect(own == theirs, "\(x) \(y) \(isForward)")
+        case (.failure(.outsideDomain(_, _, _, let own)), .failure(.outsideDomain(_, _, _, let theirs))): #expect(own == theirs)
+        default: Issue.record("\(x) \(y) \(isForward): \(own), \(theirs)")
+        }
+      }
+    }
+  }
+
+  @Test func `bounds are PROJ's`() throws {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<500 {
+      let (a, b) = (Double.random(in: -180...180, using: &random), Double.random(in: -180...180, using: &random))
+      let (c, d) = (Double.random(in: -90...90, using: &random), Double.random(in: -90...90, using: &random))
+      let box = Envelope(xMin: min(a, b), yMin: min(c, d), xMax: max(a, b), yMax: max(c, d))
+      #expect(try transformer.bounds(of: box, from: .wgs84, to: .webMercator) == transformer.bounds(of: box, from: .wgs84, to: proj))
+      let far = Envelope(xMin: box.xMin * 1.2e5, yMin: box.yMin * 3e5, xMax: box.xMax * 1.1e5, yMax: box.yMax * 3e5)
+      #expect(try transformer.bounds(of: far, from: .webMercator, to: .wgs84) == transformer.bounds(of: far, from: proj, to: .wgs84))
+    }
+  }
+
+  @Test(arguments: [
+    ("EPSG:4326", #"GEOGCRS["x",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563]],CS[ellipsoidal,2],AXIS["latitude",north],AXIS["longitude",east],ANGLEUNIT["degree",0.0174532925199433],ID["EPSG",4326]]"#),
+    ("EPSG:3857", #"PROJCRS["x",BASEGEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563]]],CONVERSION["y",METHOD["Popular Visualisation Pseudo Mercator",ID["EPSG",1024]]],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],LENGTHUNIT["metre",1],ID["EPSG",3857]]"#),
+  ])
+  func `descriptions are PROJ's`(code: String, asText: String) throws {
+    #expect(try transformer.describe(SpatialReference(code)) == PROJTransformer().describe(SpatialReference(asText)))
+  }
+}
