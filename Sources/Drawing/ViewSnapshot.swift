@@ -22,15 +22,31 @@ package struct ViewSnapshot: Sendable {
   /// loaded, visible and within their scale range.
   package let layers: [DrawnLayer]
 
-  package init(of id: ViewID, in world: World) throws(ModelError) {
+  /// What a snapshot has of a view.
+  package enum Extent {
+    case everything
+    case overlay(OverlayID)
+    /// The layers for which the function is true.
+    case layers((LayerID) -> Bool)
+  }
+
+  package init(of id: ViewID, in world: World, _ extent: Extent = .everything) throws(ModelError) {
     view = try world.views.require(id)
     let content = try world.content(of: view.content)
     revision = world.revision
     backgroundColor = content.backgroundColor
-    layers = Self.layers(of: view, content, in: world) + Self.overlays(of: view, in: world)
+    layers =
+      switch extent {
+      case .everything:
+        Self.layers(of: view, content, in: world) { _ in true } + Self.overlays(view.overlays, of: view, in: world)
+      case .overlay(let overlay): Self.overlays([overlay], of: view, in: world)
+      case .layers(let isIncluded): Self.layers(of: view, content, in: world, isIncluded)
+      }
   }
 
-  private static func layers(of view: View, _ content: MapContent, in world: World) -> [DrawnLayer] {
+  private static func layers(
+    of view: View, _ content: MapContent, in world: World, _ isIncluded: (LayerID) -> Bool
+  ) -> [DrawnLayer] {
     let baseCount = content.basemap?.baseLayers.count ?? 0
     let operationalEnd = baseCount + content.operationalLayers.count
     var topCount = 0
@@ -44,14 +60,14 @@ package struct ViewSnapshot: Sendable {
         group?.stratum ?? (topCount <= baseCount ? .base : topCount <= operationalEnd ? .operational : .reference)
       let opacity = (group?.opacity ?? 1) * layer.appearance.opacity
       groups[id] = (stratum, opacity)
-      guard state.contains(.active), let features = layer.features, let store = features.store else { return nil }
+      guard state.contains(.active), isIncluded(id), let features = layer.features, let store = features.store else { return nil }
       return DrawnLayer(
         layer, features, store, at: view.camera.scale, dpi: view.screen.dpi, stratum, opacity: opacity, in: world)
     }
   }
 
-  private static func overlays(of view: View, in world: World) -> [DrawnLayer] {
-    view.overlays.compactMap { id in
+  private static func overlays(_ overlays: some Sequence<OverlayID>, of view: View, in world: World) -> [DrawnLayer] {
+    overlays.compactMap { id in
       guard let overlay = world.overlays[id], overlay.appearance.isVisible,
         overlay.appearance.shows(at: view.camera.scale)
       else { return nil }

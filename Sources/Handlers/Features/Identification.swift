@@ -56,8 +56,14 @@ struct Identification: Sendable {
 
   /// The hits of each layer and overlay that is searched, topmost first.
   func found(_ share: WorkShare) throws -> [Found] {
-    let layers = try ViewSnapshot(of: view.id, in: world).layers.reversed().compactMap { layer in
-      groups(around: layer).map { (layer, $0) }
+    let extent: ViewSnapshot.Extent =
+      switch target {
+      case nil: .everything
+      case let overlay? where overlay.collection == .overlays: .overlay(OverlayID(overlay.id))
+      case _?: .layers { groups(around: $0) != nil }
+      }
+    let layers = try ViewSnapshot(of: view.id, in: world, extent).layers.reversed().map { layer in
+      (layer, layer.stratum == .overlay ? [] : groups(around: LayerID(layer.object.id)) ?? [])
     }
     let shares = share.split(by: layers.map { $0.0.store.count + 1 })
     return try zip(layers, shares).map { (layer, share) in try found(in: layer.0, layer.1, share) }
@@ -77,11 +83,10 @@ struct Identification: Sendable {
   }
 
   /// The groups around a layer up to the target, outermost first; nil if the target does not contain the layer.
-  private func groups(around layer: DrawnLayer) -> [Layer]? {
-    if layer.object == target { return [] }
-    guard layer.stratum != .overlay else { return target == nil ? [] : nil }
+  private func groups(around layer: LayerID) -> [Layer]? {
+    if ObjectReference(.layers, layer.rawValue) == target { return [] }
     var groups: [Layer] = []
-    var next = world.layers[LayerID(layer.object.id)]?.group
+    var next = world.layers[layer]?.group
     while let id = next, let group = world.layers[id] {
       groups.insert(group, at: 0)
       if group.reference == target { return groups }
