@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "008a18baaac53738"
+  public static let hash = "a2baf4832ca38a81"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -275,8 +275,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/queryRelated", domain: "feature", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "keyField", "relatedLayer", "relatedOverlay",
-      "relatedField", "relatedWhereClause", "orderBy", "limit", "properties", "returnGeometry",
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "keyField", "relatedLayer", "relatedOverlay",
+      "relatedField", "relatedWhereClause", "orderBy", "offset", "limit", "properties", "returnGeometry",
       "outSpatialReference"], required: ["keyField", "relatedField"],
       errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
       .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
@@ -327,8 +327,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/nearest", domain: "feature", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "locations", "limit", "maxDistance", "planar",
-      "returnAzimuth", "properties"], required: ["locations"],
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "locations", "limit", "offset", "maxDistance",
+      "planar", "returnAzimuth", "properties"], required: ["locations"],
       errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
@@ -337,7 +337,7 @@ public enum WireProtocol {
       name: "feature/join", domain: "feature", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
       "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship", "nearestCount", "maxDistance",
-      "planar", "output", "aggregates", "joinProperties", "offset", "limit"], required: ["join"],
+      "planar", "output", "aggregates", "joinProperties", "maxBytes", "offset", "limit"], required: ["join"],
       errors: [.invalidGeometry, .wrongFieldType, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
@@ -513,28 +513,28 @@ public enum WireProtocol {
     MethodInfo(
       name: "locator/geocode", domain: "locator", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "searchText", "field", "weightField",
-      "preferredSearchLocation", "minScore", "maxResults", "resultAttributeNames", "outSpatialReference"], required:
-      ["searchText", "field"],
-      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
-      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
-      .noTime, .invalidTime, .contentModified]
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText", "field", "weightField",
+      "preferredSearchLocation", "minScore", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"],
+      required: ["searchText", "field"],
+      errors: [.invalidGeometry, .emptyGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "locator/suggest", domain: "locator", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "searchText", "field", "weightField",
-      "preferredSearchLocation", "maxResults"], required: ["searchText", "field"],
-      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
-      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
-      .noTime, .invalidTime, .contentModified]
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText", "field", "weightField",
+      "preferredSearchLocation", "offset", "maxResults"], required: ["searchText", "field"],
+      errors: [.invalidGeometry, .emptyGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "locator/reverseGeocode", domain: "locator", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "location", "field", "maxDistance", "maxResults",
-      "resultAttributeNames", "outSpatialReference"], required: ["location", "field"],
-      errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .unknownId, .wrongKind, .notLoaded,
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "location", "field", "maxDistance", "offset",
+      "maxResults", "resultAttributeNames", "outSpatialReference"], required: ["location", "field"],
+      errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
@@ -869,8 +869,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
-      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "returnPopupsOnly",
-      "returnGeometry"], required: ["view", "screenPoint"],
+      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "maxBytes",
+      "returnPopupsOnly", "returnGeometry", "offset"], required: ["view", "screenPoint"],
       errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
     ),
     MethodInfo(

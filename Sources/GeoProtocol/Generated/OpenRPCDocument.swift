@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"008a18baaac53738"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a2baf4832ca38a81"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -547,11 +547,14 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"relatedLayer","description":"The loaded layer or table with related features; this or `relatedOverlay`. It may be the same layer.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"relatedOverlay","description":"The overlay with related features.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"relatedWhereClause","description":"Only related features for which this is true.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"orderBy","description":"Sort keys of the features in a group, as of `feature/query`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
+{"name":"offset","description":"Number of related features in all groups together to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of related features in all groups together; a feature in two groups counts twice.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"properties","description":"The attributes of related features to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
@@ -559,8 +562,9 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryRelatedResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit","groups"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more related features."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "groups":{"type":"array","items":{"$ref":"#/components/schemas/RelatedGroup"},\#
-"description":"In the drawing order of the features to which they are related."},\#
+"description":"In the drawing order of the features to which they are related. A group that a result ends in is continued by the next."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
 "description":"The related features whose geometry is null because one of its positions has no coordinates in `outSpatialReference`; absent when there are none."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -785,21 +789,25 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"limit","description":"Maximum number of features for each place; 1 when absent, or 1000 with `maxDistance`. At most 1000000 for all places together.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000}},\#
+{"name":"offset","description":"Number of features of all places together to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"maxDistance","description":"Only features that are no further away than this, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
 {"name":"planar","description":"Whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"returnAzimuth","description":"Whether to return azimuths; refused with `planar`, which has none.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"properties","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureNearestResult","schema":{"type":"object","required":["revision","counts","ids","distances","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "counts":{"type":"array","items":{"type":"integer"},\#
-"description":"The number of features for each place, in the order of the places."},\#
+"description":"The number of features that are returned for each place, in the order of the places."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The features of the first place, then those of the next."},\#
 "distances":{"type":"array","items":{"type":"number"},\#
 "description":"The distance of each feature; with `planar` at most the greatest double, even when coordinates are further apart."},\#
 "azimuths":{"type":"array","items":{"type":"number"},\#
 "description":"The direction from the place to the nearest position of each feature, clockwise from north; 0 when the distance is 0.","x-unit":"degree"},\#
-"exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place."},\#
+"exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place, or `maxBytes` cut the result."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result that `maxBytes` cut; absent for others."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"With `properties`: the attributes in the order of `ids`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
@@ -839,10 +847,13 @@ public enum OpenRPCDocument {
 {"name":"aggregates","description":"With `counts`: statistics of the features that each is joined with. Their names are unique.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
 "maxItems":16}},\#
 {"name":"joinProperties","description":"With `pairs`: the attributes of the joined features to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"offset","description":"Number of pairs or features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of pairs or features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":100000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureJoinResult","schema":{"type":"object","required":["revision","exceededLimit","pairCount","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "pairCount":{"type":"integer","minimum":0,"description":"The number of all pairs."},\#
 "ids":{"$ref":"#/components/schemas/Column","description":"The features: that of each pair, or each once."},\#
 "joinedIds":{"$ref":"#/components/schemas/Column","description":"With `pairs`: the joined feature of each pair."},\#
@@ -1427,9 +1438,12 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"weightField","description":"A number by which equal matches are ranked, such as a population.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, the nearer comes first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"minScore","description":"The lowest score that is returned; 80 leaves out names with edits.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0}},\#
+{"name":"offset","description":"Number of places to skip.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":0}},\#
 {"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":10}},\#
 {"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"outSpatialReference","description":"The spatial reference of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
@@ -1437,8 +1451,10 @@ public enum OpenRPCDocument {
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the points."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/GeocodeResult"},\#
 "description":"The places."},\#
-"exceededLimit":{"type":"boolean","description":"Whether more places match."}}}},\#
+"exceededLimit":{"type":"boolean","description":"Whether more places match."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -1470,13 +1486,19 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"weightField","description":"A number by which equal matches are ranked, such as a population.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, the nearer comes first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"offset","description":"Number of names to skip.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":0}},\#
 {"name":"maxResults","description":"Maximum number of names.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":5}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorSuggestResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorSuggestResult","schema":{"type":"object","required":["revision","results","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/SuggestResult"},\#
-"description":"The names."}}}},\#
+"description":"The names."},\#
+"exceededLimit":{"type":"boolean","description":"Whether more names match."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -1492,7 +1514,7 @@ public enum OpenRPCDocument {
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"searchText","value":"par"},\#
-{"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":4,"results":[{"label":"Paris","score":90,"ids":[1]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":4,"results":[{"label":"Paris","score":90,"ids":[1]}],"exceededLimit":false}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"locator/reverseGeocode","summary":"Finds the places nearest to a position, nearest first, by the distance on the ellipsoid.","description":"Finds the places nearest to a position, nearest first, by the distance on the ellipsoid. Results have `distance`, and a score of 100.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"location","description":"A point in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1507,16 +1529,22 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"maxDistance","description":"Only places that are no further away than this.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"metre"},\#
+{"name":"offset","description":"Number of places to skip.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":0}},\#
 {"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
 {"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"outSpatialReference","description":"The spatial reference of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorReverseGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorReverseGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the points."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/GeocodeResult"},\#
-"description":"The places."}}}},\#
+"description":"The places."},\#
+"exceededLimit":{"type":"boolean","description":"Whether more places than `maxResults` lie within `maxDistance`, or `maxBytes` cut the result."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -1534,7 +1562,7 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"location","value":{"type":"Point","coordinates":[2.3,48.8]}},\#
 {"name":"field","value":"name"},\#
-{"name":"maxDistance","value":50000}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
+{"name":"maxDistance","value":50000}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","exceededLimit":false,"results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
 "distance":7615.58661171,"attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"map/create","summary":"Creates a map, with what `map/update` takes.","description":"Creates a map, with what `map/update` takes.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#
@@ -1953,7 +1981,7 @@ public enum OpenRPCDocument {
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"elevationSource","value":"hills"},\#
 {"name":"index","value":0}],"result":{"name":"result","value":{"revision":4,"elevationSources":["hills","elevation1"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"scene/elevation","summary":"Heights at points.","description":"Heights at points. A height is that of the first loaded source that has one at the point, even if an earlier source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is outside of that source.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene/elevation","summary":"Heights at points.","description":"Heights at points. A height is that of the first loaded source that has one at the point, even if an earlier source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is outside of that source.\n\nHeights are read in tiles of 256 x 256 cells, of which the server keeps the ones used last: 64 MiB of all sources together, some 250 tiles of whole metres. Up to 16 points whose tiles are kept are answered at once.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"points","description":"Points.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":100000}},\#
 {"name":"spatialReference","description":"The spatial reference of the points.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
@@ -2300,18 +2328,23 @@ public enum OpenRPCDocument {
 {"name":"layer","description":"Only this layer or group of the view's map or scene; without `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"Only this overlay of the view; without `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"maximumResults","description":"Maximum number of features and clusters of each layer and overlay; those drawn last are returned.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"returnPopupsOnly","description":"Whether to return only popups, no features; layers and overlays whose popups are disabled then have no result.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewIdentifyResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that was identified."},\#
+{"name":"offset","description":"Number of features and clusters to skip, of those of all layers and overlays together; one that cannot be identified counts as one.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewIdentifyResult","schema":{"type":"object","required":["revision","results","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that was identified."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
-"description":"Top to bottom."}}}},\#
+"description":"Top to bottom."},\#
+"exceededLimit":{"type":"boolean","description":"Whether `maxBytes` cut the result."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result that `maxBytes` cut; absent for others."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
-{"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
+{"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"exceededLimit":false,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
@@ -2975,7 +3008,7 @@ public enum OpenRPCDocument {
 "examples":[[{"values":{"country":"France"},\#
 "count":12}]],"x-since":"0.2.0","x-domain":"feature"},\#
 "RelatedGroup":{"title":"RelatedGroup","description":"The features that are related to one feature.","type":"object","required":["id","count","features"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature to which they are related."},\#
-"count":{"type":"integer","minimum":1,"description":"Number of related features, including those that `limit` leaves out."},\#
+"count":{"type":"integer","minimum":1,"description":"Number of related features, including those that are left out."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order."}},\#
 "examples":[{"id":7,"count":1,"features":[{"type":"Feature","id":1,"geometry":null,"properties":{"country":"FR"}}]}],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "008a18baaac53738"
+PROTOCOL_HASH = "a2baf4832ca38a81"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1666,7 +1666,7 @@ class RelatedGroup(TypedDict):
     id: FeatureId
     """The feature to which they are related."""
     count: int
-    """Number of related features, including those that `limit` leaves out. (at least 1)"""
+    """Number of related features, including those that are left out. (at least 1)"""
     features: FeatureList
     """By `orderBy`, else in drawing order."""
 
@@ -1799,8 +1799,12 @@ class FeatureQueryRelatedResult(TypedDict):
     """The spatial reference of the geometries."""
     exceededLimit: bool
     """Whether there are more related features."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     groups: list[RelatedGroup]
-    """In the drawing order of the features to which they are related."""
+    """In the drawing order of the features to which they are related. A group that a result ends in is
+    continued by the next.
+    """
     failed: NotRequired[list[FailedFeature]]
     """The related features whose geometry is null because one of its positions has no coordinates in
     `outSpatialReference`; absent when there are none.
@@ -1882,7 +1886,7 @@ class FeatureNearestResult(TypedDict):
     revision: int
     """The revision of the snapshot. (at least 0)"""
     counts: list[int]
-    """The number of features for each place, in the order of the places."""
+    """The number of features that are returned for each place, in the order of the places."""
     ids: list[FeatureId]
     """The features of the first place, then those of the next."""
     distances: list[float]
@@ -1894,7 +1898,10 @@ class FeatureNearestResult(TypedDict):
     distance is 0. (degree)
     """
     exceededLimit: bool
-    """Whether more features than `limit` lie within `maxDistance` of a place."""
+    """Whether more features than `limit` lie within `maxDistance` of a place, or `maxBytes` cut the result.
+    """
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result that `maxBytes` cut; absent for others. (at least 0)"""
     columns: NotRequired[FeatureColumns]
     """With `properties`: the attributes in the order of `ids`."""
 
@@ -1906,6 +1913,8 @@ class FeatureJoinResult(TypedDict):
     """The revision of the snapshot. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     pairCount: int
     """The number of all pairs. (at least 0)"""
     ids: Column
@@ -2507,6 +2516,8 @@ class LocatorGeocodeResult(TypedDict):
     """The places."""
     exceededLimit: bool
     """Whether more places match."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
 
 
 class LocatorSuggestResult(TypedDict):
@@ -2516,6 +2527,10 @@ class LocatorSuggestResult(TypedDict):
     """The revision of the snapshot. (at least 0)"""
     results: list[SuggestResult]
     """The names."""
+    exceededLimit: bool
+    """Whether more names match."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
 
 
 class LocatorReverseGeocodeResult(TypedDict):
@@ -2527,6 +2542,10 @@ class LocatorReverseGeocodeResult(TypedDict):
     """The spatial reference of the points."""
     results: list[GeocodeResult]
     """The places."""
+    exceededLimit: bool
+    """Whether more places than `maxResults` lie within `maxDistance`, or `maxBytes` cut the result."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
 
 
 class Map(TypedDict):
@@ -4424,6 +4443,10 @@ class ViewIdentifyResult(TypedDict):
     """The world's revision that was identified. (at least 0)"""
     results: list[IdentifyResult]
     """Top to bottom."""
+    exceededLimit: bool
+    """Whether `maxBytes` cut the result."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result that `maxBytes` cut; absent for others. (at least 0)"""
 
 
 class ViewSelectResult(TypedDict):
