@@ -119,6 +119,8 @@ import Testing
     let server = try ServerProcess()
     try server.send(request("0", "initialize", #"{"processId":2147483000}"#) + "\n")
     #expect(try server.waitForExit() == .code(1))
+    let said = server.errorText()
+    #expect(said.split(separator: "\n").count == 1 && said.contains("process 2147483000 is not there"), "\(said)")
   }
 
   @Test func `a byte order mark before the first message is skipped`() throws {

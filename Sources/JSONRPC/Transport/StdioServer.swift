@@ -44,7 +44,10 @@ public enum StdioServer {
         }
       }
       session.onClientProcess = { [loop = session.loop] process in
-        watchProcess(process) { loop.execute { bound.value.end(.atOnce(code: 1)) } }
+        watchProcess(process) {
+          logger.error("the client's process \(process) is not there: the server ends")
+          loop.execute { bound.value.end(.atOnce(code: 1)) }
+        }
       }
       // Behind input: a client may close both streams directly after sending `exit`.
       streams.watchReader { [loop = session.loop] in

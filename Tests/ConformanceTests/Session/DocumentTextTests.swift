@@ -242,6 +242,28 @@ struct DocumentTextTests {
     #expect(try folder.text("a.json") == text)
   }
 
+  @Test func `the environments are in the order of the document, whichever nodes they belong to`() throws {
+    for id in ["a", "b", "c"] { try server.call("map/create", ["id": .string(id)]) }
+    try server.call("view/create", ["id": "v", "map": "b"])
+    try server.call("overlay/create", ["id": "o", "view": "v"])
+    let nodes: [Value] = ["o", "c", "a", "v", "b"]
+    for node in nodes { try server.call("environment/set", ["node": node, "key": "locale", "value": "de"]) }
+    try server.call("environment/set", ["key": "locale", "value": "fr"])
+    let order: [Value?] = [nil] + nodes.map { Optional($0) }
+    func saved(_ name: String) throws -> [Value?]? {
+      try saveAs(name)
+      return try Value(try folder.text(name))["environments"]?.array?.map { $0["node"] }
+    }
+    #expect(try saved("a.json") == order)
+    for _ in 0..<2 {
+      try open("a.json")
+      #expect(try saved("b.json") == order)
+      // In another session as well, whose own environment has a value.
+      try server.call("document/new")
+      try server.call("environment/set", ["key": "units", "value": "imperial"])
+    }
+  }
+
   @Test func `the order of attributes and the format are the same when the document is opened and saved again`() throws
   {
     try server.call("map/create", ["id": "m"])

@@ -140,9 +140,10 @@ struct DefinedRequests {
       case "SpatialReference", "spatialReference": return .string(values.pick(Self.references))
       case "Color": return .string(values.pick(["#000000", "#ffFFff00", "#12345678"]))
       case "FilePath": return .string(values.pick(Self.files))
-      case "PropertyName", "key": return .string(values.pick(["a", "b", "c", "units", "locale", "timeZone", "_"]))
+      case "PropertyName", "key":
+        return .string(values.pick(["a", "b", "c", "units", "locale", "timeZone", "_", values.text(0, 12)]))
       case "startTime", "endTime": return .string(values.pick(Self.times))
-      case "startField", "endField", "field": return .string(values.pick(["n", "at", "a"]))
+      case "startField", "endField", "field": return .string(values.pick(["n", "at", "a", values.text(0, 12)]))
       case "first", "second", "path", "inputs": return Self.path(name, ids, &values)
       case "data": return Self.collection(&values)
       case "FeatureId": return .integer(values.integer(0...6))
@@ -150,8 +151,9 @@ struct DefinedRequests {
       case "x", "y", "z": return [.real(values.number([:])), .real(values.number([:]))]
       case "Column": return [values.any(depth: 4), values.any(depth: 4)]
       case "values", "PropertyValues":
-        return ["a": values.any(), values.pick(["b", "c"]): values.any(depth: 4)]
-      case "attributes": return ["n": values.any(), values.text(1, 4): values.any()]
+        return ["a": values.any(), values.pick(["b", "c", values.name()]): values.any(depth: 4)]
+      case "attributes": return ["n": values.any(), values.name(): values.any()]
+      case "columns" where values.chance(0.7): return Self.columns(&values)
       case "title" where values.chance(0.3): return "{n} of {a}"
       case "meta": return .null
       default: return nil
@@ -195,7 +197,12 @@ struct DefinedRequests {
       return all.isEmpty ? "/a" : values.pick(all)
     }
     return name == "inputs"
-      ? ["a": .string(path()), "n": .string(path())] : .string(values.chance(0.3) ? "/a" : path())
+      ? ["a": .string(path()), values.pick(["n", values.name()]): .string(path())] : .string(values.chance(0.3) ? "/a" : path())
+  }
+
+  /// Two features in columns, with a name of any text.
+  private static func columns(_ values: inout ExtremeValues) -> Value {
+    ["x": [1, 2], "y": [3, 4], "attributes": ["n": [1, 2], values.name(): [values.any(depth: 5), values.any(depth: 5)]]]
   }
 
   /// Inline GeoJSON.
@@ -203,7 +210,10 @@ struct DefinedRequests {
     let features: [Value] = (0..<values.integer(0...3)).map { index in
       [
         "type": "Feature", "id": .integer(index), "geometry": values.chance(0.8) ? values.point() : .null,
-        "properties": ["n": values.any(depth: 5), "at": "2020-01-01T00:00:00Z", "a": values.any(depth: 4)],
+        "properties": [
+          "n": values.any(depth: 5), "at": "2020-01-01T00:00:00Z", "a": values.any(depth: 4),
+          values.name(): values.any(depth: 4),
+        ],
       ]
     }
     var members: [String: Value] = ["type": "FeatureCollection", "features": .array(features)]

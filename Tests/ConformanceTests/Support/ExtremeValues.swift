@@ -45,9 +45,9 @@ struct ExtremeValues {
       members[name] = known(name, &self) ?? value(of: member, known, depth: depth + 1)
     }
     if let others = schema["additionalProperties"], case .object = others {
-      for _ in 0..<integer(0...3) { members[text(1, 8)] = value(of: others, known, depth: depth + 1) }
+      for _ in 0..<integer(0...3) { members[name()] = value(of: others, known, depth: depth + 1) }
     } else if schema["properties"] == nil {
-      for _ in 0..<integer(0...3) { members[text(1, 8)] = any(depth: depth + 1) }
+      for _ in 0..<integer(0...3) { members[name()] = any(depth: depth + 1) }
     }
     return .object(members)
   }
@@ -67,7 +67,7 @@ struct ExtremeValues {
     case 3: .real(number([:]))
     case 4: .string(text(0, 40))
     case 5: .array((0..<integer(0...3)).map { _ in any(depth: depth + 1) })
-    case 6: .object(Dictionary((0..<integer(0...3)).map { _ in (text(1, 8), any(depth: depth + 1)) }) { $1 })
+    case 6: .object(Dictionary((0..<integer(0...3)).map { _ in (name(), any(depth: depth + 1)) }) { $1 })
     default: nested(pick([3, 20, 63, 64, 65, 66]))
     }
   }
@@ -119,14 +119,28 @@ struct ExtremeValues {
   mutating func text(_ shortest: Int, _ longest: Int) -> String {
     let count =
       chance(0.04) ? longest : chance(0.02) ? longest + 1 : shortest + integer(0...max(0, min(longest - shortest, 6)))
+    if longest > 8, chance(0.05) { return String(pick(Self.oddTexts).prefix(longest)) }
     guard count < 100 else { return String(repeating: chance(0.5) ? "x" : "\u{1F30D}", count: count) }
     var result = ""
     for _ in 0..<count { result.unicodeScalars.append(scalar()) }
     return result
   }
 
-  /// A code point of any plane, without NUL.
+  /// What looks like something else in JSON, in scripts, or to a reader of escapes.
+  private static let oddTexts = [
+    "", #"\ud800"#, #"\udc00\ud800"#, #"\u0000"#, #"""#, #"\""#, "'", "null", "$session", "__proto__", "*", "-", "//", "~1", "\0", "a\0b",
+    "\r\n", "\u{1}\u{1F}\u{7F}", "{}", "[]",
+  ]
+
+  /// The name of a member that a client chooses: any text without NUL, which JSON text of this server does not have in names.
+  mutating func name() -> String {
+    if chance(0.03) { return String(repeating: pick(["n", "\"", "\u{1}", "\u{1F30D}"]), count: pick([255, 256, 257, 1024, 20_000])) }
+    return String(String.UnicodeScalarView(text(0, 12).unicodeScalars.filter { $0 != "\0" }))
+  }
+
+  /// A code point of any plane.
   private mutating func scalar() -> Unicode.Scalar {
+    if chance(0.02) { return "\0" }
     let plain: [Unicode.Scalar] = [
       "a", "b", "Z", "0", "/", "~", "\"", "\\", " ", "\n", "\u{1}", "\u{7F}", "{", "}", ".",
     ]
