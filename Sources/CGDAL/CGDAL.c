@@ -99,6 +99,25 @@ static int allows_network;
 
 void cgdal_allow_network(int allow) { allows_network = allow; }
 
+// Counts the bytes, and ends a download that nobody asked for: a server may know no ranges.
+static size_t count_bytes(void *data, size_t size, size_t count, void *total) {
+  (void)data;
+  *(size_t *)total += size * count;
+  return *(size_t *)total > 1 << 16 ? 0 : size * count;
+}
+
+int cgdal_probe(const char *address, char *text, size_t size) {
+  static const char *const options[] = {"HEADERS=Range: bytes=0-0", "CONNECTTIMEOUT=10", "TIMEOUT=20", NULL};
+  size_t total = 0;
+  CPLHTTPResult *result = functions.CPLHTTPFetchEx(address, options, NULL, NULL, count_bytes, &total);
+  *text = 0;
+  if (!result) return 0;
+  int failure = total > 1 << 16 ? 0 : result->nStatus;
+  if (total <= 1 << 16 && result->pszErrBuf) snprintf(text, size, "%s", result->pszErrBuf);
+  functions.CPLHTTPDestroyResult(result);
+  return failure;
+}
+
 void cgdal_enter(struct cgdal_call *call) {
   memset(call, 0, sizeof *call);
   functions.CPLPushErrorHandlerEx(collect, call);

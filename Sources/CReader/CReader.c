@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -48,6 +49,16 @@ int creader_spawn(const char *executable, char *const *arguments, int channel, p
   posix_spawn_file_actions_destroy(&actions);
   if (copy != channel) close(copy);
   return failure;
+}
+
+uint64_t creader_peak_memory(void) {
+  struct rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+#ifdef __APPLE__
+  return (uint64_t)usage.ru_maxrss;
+#else
+  return (uint64_t)usage.ru_maxrss << 10;
+#endif
 }
 
 int creader_await(pid_t process) {
@@ -115,6 +126,11 @@ ssize_t creader_receive(int channel, void *bytes, size_t length, int *descriptor
       else
         close(descriptor);
     }
+  }
+  // Files that this process has no descriptors for are dropped by the system.
+  if (received > 0 && message.msg_flags & MSG_CTRUNC) {
+    errno = EMFILE;
+    return -1;
   }
   return received;
 }

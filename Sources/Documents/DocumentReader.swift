@@ -115,7 +115,7 @@ struct DocumentReader {
         try ColumnSources.data(columns, fields: fields.map(Wire.field), in: reference, at: "/columns"))
     }
     guard let path = saved.path else { throw json["path"].typeError(expected: "string") }
-    var file = FileOrigin(path: try folder.absolute(path, files))
+    var file = FileOrigin(opening: try folder.absolute(path, files))
     (file.driver, file.xField, file.yField, file.zField) = (saved.driver, saved.xField, saved.yField, saved.zField)
     (file.encoding, file.reference, file.overrides) = (saved.encoding, reference, saved.override)
     return .file(file)

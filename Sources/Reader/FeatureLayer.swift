@@ -24,7 +24,7 @@ extension FeatureDataset {
     var names: [String] = []
     for index in 0..<layerCount {
       guard let handle = gdal.pointee.GDALDatasetGetLayer(self.handle, Int32(index)) else { continue }
-      let found = gdal.pointee.OGR_L_GetName(handle).map(decoded) ?? ""
+      let found = self.name(of: handle)
       if name == nil || name == found { return try layer(handle, name: found) }
       names.append(found)
     }
@@ -36,7 +36,11 @@ extension FeatureDataset {
       throw .readFailed(
         driver: driver.rawValue, path: "", layer: String(index), reason: call.complaint ?? "no such layer")
     }
-    return try layer(handle, name: gdal.pointee.OGR_L_GetName(handle).map(decoded) ?? "")
+    return try layer(handle, name: self.name(of: handle))
+  }
+
+  private func name(of layer: OGRLayerH) -> String {
+    files.shown(layer: gdal.pointee.OGR_L_GetName(layer).map(decoded) ?? "")
   }
 
   private func layer(_ handle: OGRLayerH, name: String) throws(ReadError) -> FeatureLayer {

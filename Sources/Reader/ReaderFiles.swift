@@ -17,6 +17,8 @@ final class ReaderFiles: @unchecked Sendable {
   private let folder: String
   /// The name for GDAL of a source without descriptors: a database path or an address.
   private let foreignName: String?
+  /// What no message contains.
+  private let secrets: [String]
   private let descriptors: [Text: CInt]
   private let main: Text
   private let identities: [CInt: FileIdentity]
@@ -30,6 +32,7 @@ final class ReaderFiles: @unchecked Sendable {
   init(_ job: ReadJob, _ descriptors: [CInt], progress: @escaping (Double) -> Void) {
     folder = job.folder
     foreignName = job.address.map { "/vsicurl/" + $0 } ?? job.database
+    secrets = job.address.map { Address($0).secrets } ?? []
     main = Text(job.names.first ?? "")
     self.progress = progress
     self.descriptors = Dictionary(zip(job.names.map { Text($0) }, descriptors)) { first, _ in first }
@@ -83,20 +86,28 @@ final class ReaderFiles: @unchecked Sendable {
 
   func identity(_ descriptor: CInt) -> FileIdentity? { identities[descriptor] }
 
-  /// A message of GDAL without the prefix of the virtual file system.
+  /// A message of GDAL without the prefix of the virtual file system, and without the secrets of an address.
   static func cleaned(_ message: String) -> String {
-    let prefixes = [prefix, "/vsicurl/"].map { Array($0.utf8) }
+    let replacements =
+      [(prefix, ""), ("/vsicurl/", "")].map { (Array($0.utf8), $1) } + (current?.secrets ?? []).map { (Array($0.utf8), "***") }
     var rest = Array(message.utf8)[...]
     var cleaned: [UInt8] = []
     while let byte = rest.first {
-      if let prefix = prefixes.first(where: { rest.starts(with: $0) }) {
-        rest = rest.dropFirst(prefix.count)
+      if let (found, replacement) = replacements.first(where: { rest.starts(with: $0.0) }) {
+        rest = rest.dropFirst(found.count)
+        cleaned += replacement.utf8
       } else {
         cleaned.append(byte)
         rest = rest.dropFirst()
       }
     }
     return String(decoding: cleaned, as: UTF8.self)
+  }
+
+  /// The name of a layer, without what of an address with secrets GDAL has made it of.
+  func shown(layer name: String) -> String {
+    guard !secrets.isEmpty, foreignName?.contains(name) == true else { return name }
+    return String(name.prefix { !"?#:".contains($0) })
   }
 
   /// Reports progress if it has risen by a hundredth.

@@ -42,11 +42,14 @@ public enum ReaderProcess {
             }
           }
           listen(channel)
-          server = ReaderServer(job, job.database == nil ? message.takeFiles() : [], channel)
+          server = ReaderServer(job, job.database == nil ? message.takeFiles() : [], channel, memory)
         }
         guard let server else { _exit(1) }
         try server.answer(request, in: message)
       }
+    } catch ChannelError.exhausted {
+      try? reply(.failed(.openFailed(driver: nil, path: "", reason: errorText(EMFILE))), channel)
+      _exit(1)
     } catch {
       _exit(0)
     }
@@ -130,14 +133,18 @@ private final class ReaderServer {
   private let job: ReadJob
   private let files: ReaderFiles
   private let channel: Channel
+  /// Limit of the address space in bytes.
+  private let memory: UInt64
   private var raster: RasterFile?
   /// Blocks sent and not yet taken; limits the use of shared memory.
   private var unread = 0
 
-  init(_ job: ReadJob, _ descriptors: [CInt], _ channel: Channel) {
+  init(_ job: ReadJob, _ descriptors: [CInt], _ channel: Channel, _ memory: UInt64) {
     self.job = job
+    self.memory = memory
     files = ReaderFiles(job, descriptors) { try? ReaderProcess.reply(.progress($0), channel) }
     self.channel = channel
+    if let address = job.address { AddressCheck.guardNetwork(for: address) }
   }
 
   /// - Parameter message: its message.
@@ -157,8 +164,30 @@ private final class ReaderServer {
       }
       try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {
-      try send(.failed(error))
+      try send(.failed(explained(error)))
     }
+  }
+
+  /// The reason why no data came from an address, or were too many, beside or in place of what GDAL makes of that.
+  private func explained(_ error: ReadError) -> ReadError {
+    switch error {
+    case .unrecognized, .openFailed, .readFailed:
+      if let address = job.address, let fault = AddressCheck.fault(of: address) { return .address(path: "", fault) }
+    case .file, .changedWhileRead, .noSuchLayer, .layerExists, .address, .missingField, .cancelled, .unavailable, .readerFailed,
+      .writeFailed, .driverMissing, .writerFailed:
+      return error
+    }
+    // Libraries take address space, and parsers double what they have: beyond a quarter a failure may be one of memory.
+    let peak = creader_peak_memory()
+    guard peak > memory / 4 else { return error }
+    let note = "; the reader had \(peak >> 20) of the \(memory >> 20) MiB of memory that it may have"
+    if case .openFailed(let driver, let path, let reason) = error {
+      return .openFailed(driver: driver, path: path, reason: reason + note)
+    }
+    if case .readFailed(let driver, let path, let layer, let reason) = error {
+      return .readFailed(driver: driver, path: path, layer: layer, reason: reason + note)
+    }
+    return error
   }
 
   private func send(_ reply: ReaderReply, files: [CInt] = []) throws(ChannelError) {

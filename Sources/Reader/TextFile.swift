@@ -134,7 +134,7 @@ struct TextFile {
       var check = TextCheck(isSequence: isSequence, source(from: 0, to: 0))
       guard let fault = check.firstFault() else { return error }
       return .readFailed(driver: driver, path: path, layer: layer, reason: fault.description)
-    case .file, .unrecognized, .changedWhileRead, .noSuchLayer, .missingField, .cancelled, .unavailable, .readerFailed,
+    case .file, .unrecognized, .changedWhileRead, .noSuchLayer, .missingField, .cancelled, .unavailable, .readerFailed, .address,
       .writeFailed, .driverMissing, .writerFailed, .layerExists:
       return error
     }

@@ -72,7 +72,7 @@ public final class Engines: RemoteEngine {
       case .cancelled:
         engine.end()
         throw .interrupted
-      case .malformed:
+      case .malformed, .exhausted:
         engine.end()
         throw .engineFailed(signal: nil)
       }

@@ -24,7 +24,11 @@ final class OpenFiles {
     _ path: String, _ options: OpenOptions, _ policy: FilePolicy, refusesPart: Bool = false
   ) throws(ReadError) {
     if policy.allowsNetwork, FilePolicy.isAddress(path) {
-      job = ReadJob(folder: "", names: [path], address: path, options: options)
+      let address = Address(path)
+      guard !address.lacksSecret else {
+        throw .address(path: address.shown, AddressFault(.credentials, "its password is not stored"))
+      }
+      job = ReadJob(folder: "", names: [address.shown], address: path, options: options)
       (descriptors, warnings, identities) = ([], [], [:])
       return
     }

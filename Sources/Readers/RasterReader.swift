@@ -88,7 +88,7 @@ public final class RasterReader: Sendable {
     } catch {
       if error == .cancelled || !files.wereReplaced { throw error }
     }
-    throw .changedWhileRead(path: path)
+    throw .changedWhileRead(path: Address(path).shown)
   }
 
   private func readAgain(_ windows: CInt, _ count: Int, _ isCancelled: () -> Bool) throws(ReadError) -> RasterHeights {
@@ -107,7 +107,7 @@ public final class RasterReader: Sendable {
     guard description == self.description else {
       readers.release(work)
       work.end()
-      throw .changedWhileRead(path: path)
+      throw .changedWhileRead(path: Address(path).shown)
     }
     current.withLock { $0 = work }
   }
@@ -126,7 +126,7 @@ public final class RasterReader: Sendable {
     } catch {
       switch error {
       case .cancelled, .readerFailed: readers.release(work)
-      case .file, .unrecognized, .openFailed, .readFailed, .changedWhileRead, .noSuchLayer, .missingField, .unavailable,
+      case .file, .unrecognized, .openFailed, .readFailed, .changedWhileRead, .noSuchLayer, .missingField, .unavailable, .address,
         .writeFailed, .driverMissing, .writerFailed, .layerExists:
         break
       }

@@ -42,7 +42,10 @@ final class ReaderHandle: Sendable {
       var process = pid_t()
       var list = words + [nil]
       let failure = creader_spawn(executable, &list, theirs.descriptor, &process)
-      if failure != 0 { reason.withLock { $0 = "\(executable) does not start: \(errorText(failure))" } }
+      if failure != 0 {
+        let lacks = failure == ENOENT && executable.utf8.starts(with: "/proc/".utf8) ? "; /proc is not mounted" : ""
+        reason.withLock { $0 = "\(executable) does not start: \(errorText(failure))\(lacks)" }
+      }
       withExtendedLifetime(theirs) {}
       supervise(failure == 0 ? process : nil)
     }

@@ -1,5 +1,6 @@
 // One request to a reader or writer: its replies, its messages, and the cause of its death.
 
+import Platform
 import Reading
 import Synchronization
 
@@ -56,6 +57,10 @@ final class ReaderWork: Sendable {
           end()
           throw .cancelled
         }
+        if error == .exhausted {
+          end()
+          throw .file(.exhausted(path: path, reason: errorText(EMFILE)))
+        }
         throw failure(died: error == .closed)
       }
       if case .ready(let held) = reply {
@@ -82,8 +87,20 @@ final class ReaderWork: Sendable {
   func failure(died: Bool = true) -> ReadError {
     let (_, driver, messages) = said.withLock { $0 }
     let signal = reader.endSignal()
-    let reason = died ? reader.endReason.map { [$0] } ?? [] : []
+    let said = died ? reader.endReason : nil
+    let reason = died ? said ?? signal.map(Self.meaning) ?? "it ended without an answer" : "its answer is invalid"
     return .readerFailed(
-      ReaderFailure(path: path, driver: driver, signal: died ? signal : nil, messages: messages + reason))
+      ReaderFailure(
+        path: path, driver: driver, signal: died ? signal : nil, messages: messages + (said.map { [$0] } ?? []), reason: reason))
+  }
+
+  private static func meaning(of signal: Int) -> String {
+    switch CInt(signal) {
+    case SIGKILL: "it was killed, by the system for want of memory or by another process"
+    case SIGABRT, SIGILL, SIGTRAP: "it stopped itself, as at its limit of memory"
+    case SIGSEGV, SIGBUS, SIGFPE: "a fault in a library of its format"
+    case SIGSYS: "it tried what readers may not do"
+    default: "a signal ended it"
+    }
   }
 }

@@ -23,7 +23,7 @@ extension Readers {
   ) throws -> (layer: LayerDescription, messages: [String]) {
     guard let writer = ReaderHandle(executable, ["--writer", String(memory)]) else {
       let reason = "a writer does not start: \(errorText())"
-      throw ReadError.writerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: [reason]))
+      throw ReadError.writerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: [reason], reason: reason))
     }
     defer { _ = writer.endSignal() }
     let work = ReaderWork(writer, path, nil) { _ in }
@@ -65,7 +65,8 @@ extension Readers {
       throw ReadError.writerFailed(failure)
     }
     guard let written, isEnding else {
-      throw ReadError.writerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: work.messages))
+      throw ReadError.writerFailed(
+        ReaderFailure(path: path, driver: nil, signal: nil, messages: work.messages, reason: "its answer is invalid"))
     }
     return (written, work.messages)
   }

@@ -136,7 +136,7 @@ public final class Readers: Sendable {
   }
 
   static func nonsense(_ path: String) -> ReadError {
-    .readerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: []))
+    .readerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: [], reason: "its answer is invalid"))
   }
 
   /// Runs one request in a reader.
@@ -192,10 +192,11 @@ public final class Readers: Sendable {
     let isRemote = files.job.address != nil
     let ready = isNew || isRemote ? nil : waiting(for: files)
     guard let reader = ready ?? ReaderHandle(executable, arguments + (isRemote ? ["--allow-network"] : [])) else {
+      let reason = "a reader does not start: \(errorText())"
       throw .readerFailed(
-        ReaderFailure(path: path, driver: nil, signal: nil, messages: ["a reader does not start: \(errorText())"]))
+        ReaderFailure(path: Address(path).shown, driver: nil, signal: nil, messages: [reason], reason: reason))
     }
-    let work = ReaderWork(reader, path, turns) { [weak self] held in
+    let work = ReaderWork(reader, Address(path).shown, turns) { [weak self] held in
       self?.protections.withLock { $0 = held }
     }
     // If the reader has died, receiving reports it.

@@ -11,6 +11,8 @@ public enum ChannelError: Error, Hashable, Sendable {
   case closed
   /// The other end sent bytes that are not a message.
   case malformed
+  /// The process has no descriptors left for the files of a message.
+  case exhausted
   case cancelled
 }
 
@@ -128,8 +130,9 @@ public final class Channel: Sendable {
         raw.baseAddress.map { creader_receive(descriptor, $0 + done, raw.count - done, &descriptors, &count, limit) }
           ?? 0
       }
+      let isExhausted = got < 0 && errno == EMFILE
       files += descriptors.prefix(count)
-      guard got > 0 else { throw .closed }
+      guard got > 0 else { throw isExhausted ? .exhausted : .closed }
       done += got
     }
   }

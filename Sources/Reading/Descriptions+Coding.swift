@@ -47,7 +47,7 @@ extension LayerDescription {
 extension ReadError {
   private enum Kind: String {
     case openFailed, readFailed, noSuchLayer, missingField, changedWhileRead, unavailable, writeFailed, driverMissing
-    case unrecognized, layerExists
+    case unrecognized, layerExists, address
   }
 
   /// The kind of an error in a message. Only errors that a reader meets have one of their own; the others are the server's.
@@ -58,6 +58,7 @@ extension ReadError {
     case .noSuchLayer: .noSuchLayer
     case .layerExists: .layerExists
     case .missingField: .missingField
+    case .address: .address
     case .changedWhileRead: .changedWhileRead
     case .unavailable: .unavailable
     case .writeFailed: .writeFailed
@@ -81,6 +82,10 @@ extension ReadError {
       writer.member("name", name)
       writer.key("available")
       writer.array(available) { $1.value($0) }
+    case .address(_, let fault):
+      writer.member("cause", fault.cause.rawValue)
+      writer.member("reason", fault.reason)
+      writer.member("status", fault.status)
     case .unavailable(let reason), .writeFailed(_, let reason): writer.member("reason", reason)
     case .driverMissing(let driver, let available):
       writer.member("name", driver.rawValue)
@@ -103,6 +108,9 @@ extension ReadError {
     case .noSuchLayer: self = .noSuchLayer(try text("name"), available: try available())
     case .layerExists: self = .layerExists(try text("name"), available: try available())
     case .missingField: self = .missingField(try text("name"), available: try available())
+    case .address:
+      let status = try json["status"].ifPresent { v throws(JSONError) in try v.integer() }
+      self = .address(path: path, AddressFault(try json["cause"].word(), try text("reason"), status: status))
     case .changedWhileRead: self = .changedWhileRead(path: path)
     case .writeFailed: self = .writeFailed(path: path, reason: try text("reason"))
     case .driverMissing:

@@ -1,5 +1,6 @@
 // Vector files: formats and descriptions.
 
+import Files
 import Geometry
 
 /// A readable format, by the name of its GDAL driver.
@@ -25,7 +26,7 @@ public enum FeatureSource: Hashable, Sendable {
   /// The name used in errors.
   public var name: String {
     switch self {
-    case .file(let path): path
+    case .file(let path): Address(path).shown
     case .geoJSON: "inline GeoJSON"
     }
   }

@@ -13,6 +13,8 @@ public enum ReadError: Error, Hashable, Sendable {
   case noSuchLayer(String, available: [String])
   /// The file to which a layer is added has one of that name.
   case layerExists(String, available: [String])
+  /// No data came from an address.
+  case address(path: String, AddressFault)
   case missingField(String, available: [String])
   case cancelled
   /// GDAL, or its driver, is not installed.
@@ -26,6 +28,28 @@ public enum ReadError: Error, Hashable, Sendable {
   case writerFailed(ReaderFailure)
 }
 
+/// Why no data came from an address.
+public struct AddressFault: Error, Hashable, Sendable {
+  public enum Cause: String, Sendable {
+    /// There is no such host, or no connection to it.
+    case unreachable
+    /// The host answered with an error.
+    case status
+    /// It redirects without end.
+    case redirectLoop
+    /// An address of the public network led to a private one.
+    case redirectRefused
+    /// A password is missing, or is not accepted.
+    case credentials
+  }
+  public let cause: Cause
+  public let reason: String
+  /// The status of HTTP, where the host answered.
+  public let status: Int?
+
+  public init(_ cause: Cause, _ reason: String, status: Int? = nil) { (self.cause, self.reason, self.status) = (cause, reason, status) }
+}
+
 /// Cause and last messages of a reader or writer that died.
 public struct ReaderFailure: Hashable, Sendable {
   public let path: String
@@ -35,8 +59,11 @@ public struct ReaderFailure: Hashable, Sendable {
   public let signal: Int?
   /// GDAL's last messages, oldest first.
   public let messages: [String]
+  /// Why it died, or did not start, as far as that is known.
+  public let reason: String?
 
-  public init(path: String, driver: String?, signal: Int?, messages: [String]) {
+  public init(path: String, driver: String?, signal: Int?, messages: [String], reason: String? = nil) {
+    self.reason = reason
     self.path = path
     self.driver = driver
     self.signal = signal

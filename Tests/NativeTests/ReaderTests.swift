@@ -58,6 +58,7 @@ import Testing
     }
     guard case .readerFailed(let failure) = error else { throw error }
     #expect(failure.driver == "GeoJSON" && failure.signal == Int(SIGKILL))
+    #expect(failure.reason == "it was killed, by the system for want of memory or by another process")
     #expect(throws: Never.self) { try own.describe(.file(fixture("cities.fgb"))) }
   }
 
@@ -122,7 +123,8 @@ import Testing
       try small.describe(.geoJSON(Array("{\"type\":\"MultiPoint\",\"coordinates\":[\(positions)[1,2]]}".utf8)))
     }
     switch error {
-    case .readerFailed, .openFailed, .readFailed: break
+    case .openFailed(_, _, let reason), .readFailed(_, _, _, let reason): #expect(reason.contains("memory"))
+    case .readerFailed(let failure): #expect(failure.reason?.contains("memory") == true, "\(failure)")
     default: throw error
     }
   }
@@ -137,6 +139,7 @@ import Testing
       }
       // What ended it was the server, if anything.
       guard case .readerFailed(let failure) = error, failure.signal == nil else { throw error }
+      #expect(failure.reason != nil)
       if program == "/nonexistent" {
         #expect(failure.messages == ["/nonexistent does not start: No such file or directory"])
       }

@@ -78,7 +78,7 @@ struct ArrowArrayStream {
   X(OSRNewSpatialReference) X(OSRSetFromUserInput) X(OSRSetAxisMappingStrategy) X(OSRDestroySpatialReference) \
   X(OSRGetAuthorityName) X(OSRGetAuthorityCode) X(OSRExportToWktEx) \
   X(OSRSetPROJEnableNetwork) X(CPLPushErrorHandlerEx) X(CPLPopErrorHandler) \
-  X(CPLGetErrorHandlerUserData) X(CPLHTTPPushFetchCallback) X(CPLHTTPPopFetchCallback) \
+  X(CPLGetErrorHandlerUserData) X(CPLHTTPFetchEx) X(CPLHTTPDestroyResult) X(CPLHTTPPushFetchCallback) X(CPLHTTPPopFetchCallback) \
   X(CPLRecode) X(CSLAddString) X(VSIFree) X(VSICalloc) \
   X(CPLStrdup) X(VSIAllocFilesystemPluginCallbacksStruct) X(VSIFreeFilesystemPluginCallbacksStruct) \
   X(VSIInstallPluginHandler)
@@ -106,6 +106,8 @@ struct cgdal_call {
 
 /// Whether GDAL may reach the network; to be said before cgdal_enter. It may not unless this is called.
 void cgdal_allow_network(int allow);
+/// Asks an address for its first bytes. Returns the number of curl's error, 0 for none; the text says what failed.
+int cgdal_probe(const char *_Nonnull address, char *_Nonnull text, size_t size);
 /// Keeps GDAL's messages of this thread off standard error, and this thread off the network unless it is allowed.
 void cgdal_enter(struct cgdal_call *_Nonnull call);
 /// Ends what cgdal_enter began on the same thread; in pairs, nested.

@@ -39,6 +39,19 @@ unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_n
 unsigned creader_restrict_files(const char *_Nullable const *_Nonnull folders, const int *_Nonnull descriptors,
                                 size_t count);
 
+/// Which kind of private or reserved address a numeric one is, such as "a loopback address"; null for one of the public network.
+const char *_Nullable creader_private_kind(const char *_Nonnull text);
+/// From now on this process connects to no private address, unless the host has no other, but for the hosts of proxies (to the null).
+/// On Linux; elsewhere libraries connect to what they are redirected to.
+void creader_guard_network(const char *_Nonnull host, const char *_Nullable const *_Nonnull proxy_hosts);
+/// The first private address that was refused, and its kind; null if none was.
+const char *_Nullable creader_refused_address(void);
+/// Connects and closes. Returns 0, or the error number; 0 as well if the host has no address.
+int creader_connection_failure(const char *_Nonnull host, const char *_Nonnull port);
+
+/// The most memory that this process has had at a time, in bytes.
+uint64_t creader_peak_memory(void);
+
 /// Sends all bytes; descriptors, at most 253, travel with the first. Returns 0, or the error number.
 int creader_send(int channel, const void *_Nonnull bytes, size_t length, const int *_Nonnull descriptors, size_t count);
 

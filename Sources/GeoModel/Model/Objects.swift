@@ -72,7 +72,10 @@ public struct ColumnData: Sendable {
 
 /// A file with the client's options for reading it.
 public struct FileOrigin: Sendable {
-  public let path: String
+  /// What is shown and saved: of an address without its secrets.
+  public var path: String
+  /// What is opened: the same, with the secrets.
+  public var opened: String
   public var driver: String?
   /// The columns of the coordinates in a CSV file.
   public var xField: String?
@@ -84,7 +87,7 @@ public struct FileOrigin: Sendable {
   /// Whether `reference` overrides the one that the file states.
   public var overrides = false
 
-  public init(path: String) { self.path = path }
+  public init(path: String, opened: String? = nil) { (self.path, self.opened) = (path, opened ?? path) }
 
   /// Whether coordinates are longitude and latitude if neither file nor client states a reference. True for CSV files with named
   /// coordinate columns, since the format cannot state one.

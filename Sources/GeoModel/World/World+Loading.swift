@@ -13,9 +13,11 @@ extension World {
 
   /// Begins a load unless the layer is loaded.
   ///
-  /// - Parameter retry: whether to try again after a failure.
+  /// - Parameters:
+  ///   - retry: whether to try again after a failure.
+  ///   - origin: the same origin with other secrets, which the source has from now on.
   /// - Throws: the stored failure, without `retry`.
-  public mutating func beginLoad(_ id: LayerID, retry: Bool) throws(ModelError) -> LoadDecision {
+  public mutating func beginLoad(_ id: LayerID, retry: Bool, from origin: SourceOrigin? = nil) throws(ModelError) -> LoadDecision {
     let layer = try layers.require(id)
     let features = try layer.requireFeatures()
     switch features.loadStatus {
@@ -24,9 +26,10 @@ extension World {
     case .failed(let failure) where !retry: throw .failed(failure)
     case .notLoaded, .failed:
       guard let source = sources[features.source], source.number == features.sourceNumber else { throw .sourceClosed }
+      if let origin { changeKnown(source.id) { $0.origin = origin } }
       changeKnown(id) { layer in
         // The source may have more features than when the layer was added.
-        if case .columns = source.origin { layer.features?.origin = source.origin }
+        layer.features?.origin = origin ?? source.origin
         layer.features?.loadStatus = .loading
       }
       return .read(try layers.require(id))

@@ -174,6 +174,12 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case unknownFormat
   /// The driver recognizes the data and cannot open it.
   case openFailed
+  /// No data came from the address of a source: no connection, an error of its server, or a redirect that is not
+  /// followed.
+  case addressFailed
+  /// The address of a source needs a user name and a password, or others: its server says so, or the address is of a
+  /// document, which has no secrets. `layer/retryLoad` and `scene/retryElevationSource` take them.
+  case credentialsNeeded
   /// The process that read the file died: a format's library crashed, it reached its limit of memory, or it was
   /// killed. Nothing else is affected; a retry starts another process.
   case readerFailed
@@ -305,6 +311,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .notAFile: -31042
     case .unknownFormat: -31043
     case .openFailed: -31044
+    case .addressFailed: -31126
+    case .credentialsNeeded: -31127
     case .readerFailed: -31039
     case .writerFailed: -31087
     case .readFailed: -31045

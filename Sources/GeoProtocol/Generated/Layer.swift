@@ -938,11 +938,17 @@ public enum LayerProtocol {
       public var map: String?
       /// The scene: all its layers and tables.
       public var scene: String?
+      /// For layers whose sources are addresses, in place of the user name and password that these have; with `map`
+      /// or `scene`, for those that need them (`credentialsNeeded`). The sources keep them.
+      public var credentials: SourceProtocol.Credentials?
 
-      public init(layer: String? = nil, map: String? = nil, scene: String? = nil) {
+      public init(
+        layer: String? = nil, map: String? = nil, scene: String? = nil, credentials: SourceProtocol.Credentials? = nil
+      ) {
         self.layer = layer
         self.map = map
         self.scene = scene
+        self.credentials = credentials
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -953,6 +959,8 @@ public enum LayerProtocol {
         self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
         let scene = json["scene"]
         self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let credentials = json["credentials"]
+        self.credentials = try credentials.isPresent ? SourceProtocol.Credentials(from: credentials) : nil
       }
     }
 

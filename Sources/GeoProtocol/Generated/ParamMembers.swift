@@ -146,7 +146,7 @@ package enum ParamMembers {
     "layer/select": params(["layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode"]),
     "layer/load": params(["layer", "map", "scene"]),
     "layer/cancelLoad": params(["layer", "map", "scene"]),
-    "layer/retryLoad": params(["layer", "map", "scene"]),
+    "layer/retryLoad": params(["layer", "map", "scene", .init("credentials", .named { credentials })]),
     "layer/symbolFor": params(["layer", "ids", "scale"]),
     "layer/labelFor": params(["layer", "ids", "scale"]),
     "layer/popupFor": params(["layer", "ids"]),
@@ -236,7 +236,7 @@ package enum ParamMembers {
     "scene/close": params(["scene"]),
     "scene/addElevationSource": params(["scene", "path", "id", "index"]),
     "scene/removeElevationSource": params(["scene", "elevationSource"]),
-    "scene/retryElevationSource": params(["scene", "elevationSource"]),
+    "scene/retryElevationSource": params(["scene", "elevationSource", .init("credentials", .named { credentials })]),
     "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
     "scene/elevation": params(["scene", "points", "spatialReference", "interpolation", "stopAtNoData"]),
     "source/open": params([
@@ -349,6 +349,8 @@ package enum ParamMembers {
   package static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
 
   package static let field: ParamShape = .object(["name", "type"])
+
+  package static let credentials: ParamShape = .object(["user", "password"])
 
   package static let featureReduction: ParamShape = .object([
     "isEnabled", "radius", "maxScale", "minSymbolSize", "maxSymbolSize",

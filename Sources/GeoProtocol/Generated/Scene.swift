@@ -668,16 +668,21 @@ public enum SceneProtocol {
       public var scene: String
       /// Its id.
       public var elevationSource: String
+      /// In place of the user name and password of its address.
+      public var credentials: SourceProtocol.Credentials?
 
-      public init(scene: String, elevationSource: String) {
+      public init(scene: String, elevationSource: String, credentials: SourceProtocol.Credentials? = nil) {
         self.scene = scene
         self.elevationSource = elevationSource
+        self.credentials = credentials
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         self.scene = try SessionProtocol.readObjectId(json["scene"])
         self.elevationSource = try SessionProtocol.readObjectId(json["elevationSource"])
+        let credentials = json["credentials"]
+        self.credentials = try credentials.isPresent ? SourceProtocol.Credentials(from: credentials) : nil
       }
     }
 

@@ -136,6 +136,43 @@ public enum SourceProtocol {
     }
   }
 
+  /// A user name and a password for the address of a source. The server holds them in memory alone: no answer,
+  /// message or document has them. An address may have them as well, as `https://me:secret@example.com/a.fgb`, or a
+  /// token as the value of a parameter such as `token`, `key` or `signature`: `path` and documents then have `***` in
+  /// their place.
+  public struct Credentials: JSONDecodable, JSONEncodable, Sendable {
+    /// The user name; that of the address when absent.
+    public var user: String?
+    /// The password; where parameters of the address lack their values, also these.
+    public var password: String
+
+    public init(user: String? = nil, password: String) {
+      self.user = user
+      self.password = password
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`password`")
+      let user = json["user"]
+      self.user = try user.isPresent
+        ? user.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+      self.password =
+        try json["password"].string("string of at most 8192 characters") { (0...8192).contains($0.unicodeScalars.count) }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let user {
+        writer.key("user")
+        writer.value(user)
+      }
+      writer.key("password")
+      writer.value(password)
+      writer.endObject()
+    }
+  }
+
   /// Whether a source could be opened.
   public enum SourceStatus: JSONDecodable, JSONEncodable, Sendable {
     /// Its schema has been read.

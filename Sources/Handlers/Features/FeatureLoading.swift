@@ -1,9 +1,12 @@
 // Reads features from a file or inline data into a store. Runs on workers.
 
 import FeatureStore
+import Files
 import GeoModel
+import GeoProtocol
 import Geometry
 import JSON
+import JSONRPC
 import Planning
 import Readers
 import Reading
@@ -16,6 +19,31 @@ private struct GeometryFailure: Error {
   let error: WKBError
 }
 
+extension FileOrigin {
+  /// - Parameter name: an absolute path, or an address with its secrets.
+  package init(opening name: String) { self.init(path: Address(name).shown, opened: name) }
+}
+
+extension SourceOrigin {
+  /// Whether it is an address without its secret.
+  var lacksSecret: Bool { if case .file(let file) = self { Address(file.opened).lacksSecret } else { false } }
+
+  /// The same with other credentials.
+  func with(_ credentials: SourceProtocol.Credentials) throws(RPCError) -> SourceOrigin {
+    guard case .file(var file) = self, FilePolicy.isAddress(file.opened) else {
+      throw RPCError(
+        .invalidParams, "The layer's source has no address.", path: "/params/credentials", expected: "the layer of an address")
+    }
+    file.opened = Address(file.opened).with(Credentials(credentials))
+    file.path = Address(file.opened).shown
+    return .file(file)
+  }
+}
+
+extension Credentials {
+  init(_ wire: SourceProtocol.Credentials) { self.init(user: wire.user, password: wire.password) }
+}
+
 enum FeatureLoading {
   static func source(_ origin: SourceOrigin) -> (FeatureSource, OpenOptions) {
     switch origin {
@@ -23,7 +51,7 @@ enum FeatureLoading {
     case .columns: (.geoJSON([]), OpenOptions())
     case .file(let file):
       (
-        .file(file.path),
+        .file(file.opened),
         OpenOptions(
           driver: file.driver.flatMap { FeatureDriver(rawValue: $0) },
           points: file.xField.flatMap { x in file.yField.map { OpenOptions.PointFields(x: x, y: $0, z: file.zField) } },

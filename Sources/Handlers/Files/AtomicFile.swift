@@ -168,6 +168,9 @@ extension FilePolicy {
   ///
   /// - Parameter path: an absolute path.
   package func resolveForWriting(_ path: String) throws(RPCError) -> HeldName {
+    if FilePolicy.isAddress(path) {
+      throw RPCError(FileRefusal.refused(path: path, reason: "addresses are only read"))
+    }
     if path.begins(with: "/vsi") {
       throw RPCError(FileRefusal.refused(path: path, reason: "virtual files are not allowed"))
     }

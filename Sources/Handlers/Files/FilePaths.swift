@@ -42,24 +42,23 @@ package struct FilePaths: Sendable {
       throw RPCError(.pathRefused, "A path cannot contain NUL.", expected: "a path without NUL")
     }
     if name.begins(with: "file:") { return try Self.path(ofURI: name) }
+    let shown = String(Address(name).shown.prefix(200))
     if FilePolicy.isAddress(name) {
       if policy.allowsNetwork { return name }
       throw RPCError(
-        .pathRefused, "\(name.prefix(200)) is refused: the server runs without --allow-network.",
-        path: String(name.prefix(200)), expected: "the path of a file")
+        .pathRefused, "\(shown) is refused: the server runs without --allow-network.", path: shown, expected: "the path of a file")
     }
     // Names in the form of a document, a connection or an address are not files in this directory.
     let first = name.utf8.prefix { $0 != UInt8(ascii: "/") }
     if name.begins(with: "<") || name.begins(with: "{") || first.contains(UInt8(ascii: ":")) {
       throw RPCError(
-        .pathRefused, "\(name.prefix(200)) is no path of a file.", path: String(name.prefix(200)),
+        .pathRefused, "\(shown) is no path of a file.", path: shown,
         expected: "an absolute path, a file:// URI or a path relative to rootPath")
     }
     if name.begins(with: "/") { return name }
     guard let root else {
       throw RPCError(
-        .pathRefused, "\(name.prefix(200)) is relative, and rootUri is no folder of this machine.",
-        path: String(name.prefix(200)), expected: "an absolute path")
+        .pathRefused, "\(shown) is relative, and rootUri is no folder of this machine.", path: shown, expected: "an absolute path")
     }
     return root + (root.utf8.last == UInt8(ascii: "/") ? "" : "/") + name
   }

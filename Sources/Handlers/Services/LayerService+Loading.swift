@@ -14,7 +14,7 @@ extension LayerService {
   }
 
   package static func retryLoad(_ params: RetryLoad.Params, in world: inout World) throws -> LoadPlan {
-    try plan(try LoadTarget(params.layer, params.map, params.scene), retry: true, in: &world)
+    try plan(try LoadTarget(params.layer, params.map, params.scene), retry: true, params.credentials, in: &world)
   }
 
   package static func cancelLoad(
@@ -48,25 +48,36 @@ extension LayerService {
     }
   }
 
-  private static func plan(_ target: LoadTarget, retry: Bool, in world: inout World) throws -> LoadPlan {
+  private typealias Credentials = SourceProtocol.Credentials
+
+  private static func plan(
+    _ target: LoadTarget, retry: Bool, _ credentials: Credentials? = nil, in world: inout World
+  ) throws -> LoadPlan {
     switch target {
-    case .layer(let id): try plan(id, retry: retry, in: &world)
-    case .content(let content): try plan(content, retry: retry, in: &world)
+    case .layer(let id): try plan(id, retry: retry, credentials, in: &world)
+    case .content(let content): try plan(content, retry: retry, credentials, in: &world)
     }
   }
 
   // MARK: Maps and scenes
 
-  private static func plan(_ content: ViewContent, retry: Bool, in world: inout World) throws -> LoadPlan {
+  private static func plan(
+    _ content: ViewContent, retry: Bool, _ credentials: Credentials?, in world: inout World
+  ) throws -> LoadPlan {
     _ = try world.content(of: content)
     let layers = world.allLayers(of: content).filter { $0.features != nil }.map(\.id)
     var loads: [Prerequisite] = []
     for id in layers {
-      switch try world.layers.require(id).requireFeatures().loadStatus {
+      let features = try world.layers.require(id).requireFeatures()
+      var own = features.origin.lacksSecret ? credentials : nil
+      if case .failed(let failure) = features.loadStatus, failure.kind.string == ErrorKind.credentialsNeeded.rawValue {
+        own = credentials
+      }
+      switch features.loadStatus {
       case .loaded: break
       case .failed where !retry: break
       case .failed, .notLoaded, .loading:
-        do { loads.append(.load(id, try plan(id, retry: true, in: &world))) } catch ModelError.sourceClosed {
+        do { loads.append(.load(id, try plan(id, retry: true, own, in: &world))) } catch ModelError.sourceClosed {
           world.failLoad(id, RPCError(ModelError.sourceClosed).failure)
         }
       }
@@ -90,8 +101,11 @@ extension LayerService {
 
   // MARK: Layers
 
-  private static func plan(_ id: LayerID, retry: Bool, in world: inout World) throws -> LoadPlan {
-    guard case .read(let layer) = try world.beginLoad(id, retry: retry) else {
+  private static func plan(
+    _ id: LayerID, retry: Bool, _ credentials: Credentials?, in world: inout World
+  ) throws -> LoadPlan {
+    let origin = try credentials.map { try world.layers.require(id).requireFeatures().origin.with($0) }
+    guard case .read(let layer) = try world.beginLoad(id, retry: retry, from: origin) else {
       return TaskPlan(.load(id)) { _ in { result($0, try $0.layers.require(id)) } }
     }
     return TaskPlan(.load(id), abandon: { $0.abandonLoad(id) }) { worker in

@@ -1,6 +1,7 @@
 // Handlers of `scene/*`: scenes, elevation sources and elevations.
 
 import Elevation
+import Files
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -72,8 +73,10 @@ package enum SceneService: SceneHandlers {
     let scene = SceneID(params.scene)
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.document.number
+    let path = source.path.string
+    let address = params.credentials.map { Address(path).with(Credentials($0)) } ?? path
     return TaskPlan(.openRaster) { worker in
-      let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
+      let outcome = try source.failure.map { _ in try retried(address, worker) }
       return { world in
         try checkDocument(document, scene, world)
         switch outcome {

@@ -37,7 +37,7 @@ package enum SourceService: SourceHandlers {
         .invalidParams, "override is about spatialReference.", path: "/params/spatialReference", expected: "string")
     }
     return try plan(id: id, params.ifExists, in: &world) { files in
-      var file = FileOrigin(path: try files.path(params.path))
+      var file = FileOrigin(opening: try files.path(params.path))
       (file.driver, file.xField, file.yField, file.zField) = (params.driver, params.xField, params.yField, params.zField)
       (file.encoding, file.reference, file.overrides) = (params.encoding, reference, params.override)
       return .file(file)

@@ -12,7 +12,9 @@ extension RPCError {
     switch refusal {
     case .notFound(let path): self.init(.fileNotFound, "There is no file \(path).", path: path)
     case .isDirectory(let path): self.init(.notAFile, "\(path) is a directory.", path: path, expected: "a file")
-    case .refused(let path, let reason): self.init(.pathRefused, "\(path) is refused: \(reason).", path: path)
+    case .refused(let path, let reason):
+      let shown = Address(path).shown
+      self.init(.pathRefused, "\(shown) is refused: \(reason).", path: shown)
     case .notReadable(let path, let reason), .exhausted(let path, let reason):
       self = RPCError(.openFailed, "\(path) cannot be read: \(reason).", path: path).with("reason", reason)
     }
@@ -32,6 +34,12 @@ extension RPCError {
       let file = layer.map { "layer \"\($0)\" of \(path)" } ?? path
       let text = driver.map { "\($0) cannot read \(file)" } ?? "\(file) cannot be read"
       self = RPCError(.readFailed, "\(text): \(reason).", path: path).with("driver", driver).with("reason", reason)
+    case .address(let path, let fault):
+      self =
+        fault.cause == .credentials
+        ? RPCError(.credentialsNeeded, "\(path) needs credentials: \(fault.reason).", path: path)
+        : RPCError(.addressFailed, "No data came from \(path): \(fault.reason).", path: path).with("cause", fault.cause.rawValue)
+      self = with("reason", fault.reason).with("status", fault.status)
     case .changedWhileRead(let path):
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
@@ -61,8 +69,8 @@ extension RPCError {
   }
 
   private init(_ kind: ErrorKind, _ role: String, _ failure: ReaderFailure) {
-    let how = failure.signal.map { " (signal \($0))" } ?? ""
-    self = RPCError(kind, "The \(role) of \(failure.path) died\(how).", path: failure.path)
+    let how = (failure.signal.map { " (signal \($0))" } ?? "") + (failure.reason.map { ": \($0)" } ?? "")
+    self = RPCError(kind, "The \(role) of \(failure.path) died\(how).", path: failure.path).with("reason", failure.reason)
       .with("driver", failure.driver).with("signal", failure.signal).with("messages", failure.messages)
   }
 }

@@ -762,6 +762,35 @@ class OpenFailedError(GeoModelError):
     code = -31044
 
 
+class AddressFailedError(GeoModelError):
+    """No data came from the address of a source: no connection, an error of its server, or a redirect that is
+    not followed.
+
+    `data` has:
+        cause: `unreachable`: there is no such host, or no connection to it; `status`: its server answers
+            with an error; `redirectLoop`: it redirects without end; `redirectRefused`: the address is in the
+            public network and led to a loopback, link-local, private or metadata address.
+        status: The status of HTTP, where the server answered.
+        reason: What happened.
+    """
+
+    kind = "addressFailed"
+    code = -31126
+
+
+class CredentialsNeededError(GeoModelError):
+    """The address of a source needs a user name and a password, or others: its server says so, or the address
+    is of a document, which has no secrets. `layer/retryLoad` and `scene/retryElevationSource` take them.
+
+    `data` has:
+        status: The status of HTTP, where the server answered.
+        reason: Why they are needed.
+    """
+
+    kind = "credentialsNeeded"
+    code = -31127
+
+
 class ReaderFailedError(GeoModelError):
     """The process that read the file died: a format's library crashed, it reached its limit of memory, or it
     was killed. Nothing else is affected; a retry starts another process.
@@ -769,6 +798,8 @@ class ReaderFailedError(GeoModelError):
     `data` has:
         driver: The driver, once one recognized the file.
         signal: The number of the signal that ended it.
+        reason: Why it died or did not start, as far as that is known: no more open files, no memory, a
+            signal's cause.
         messages: GDAL's last messages, oldest first.
     """
 
@@ -783,6 +814,8 @@ class WriterFailedError(GeoModelError):
     `data` has:
         driver: The driver, where it is known.
         signal: The number of the signal that ended it.
+        reason: Why it died or did not start, as far as that is known: no more open files, no memory, a
+            signal's cause.
         messages: GDAL's last messages, oldest first.
     """
 
@@ -1092,6 +1125,8 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "notAFile": NotAFileError,
     "unknownFormat": UnknownFormatError,
     "openFailed": OpenFailedError,
+    "addressFailed": AddressFailedError,
+    "credentialsNeeded": CredentialsNeededError,
     "readerFailed": ReaderFailedError,
     "writerFailed": WriterFailedError,
     "readFailed": ReadFailedError,

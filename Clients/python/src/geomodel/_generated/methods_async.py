@@ -4189,6 +4189,10 @@ class LayerMethods(AsyncCaller):
                 of `--allow-write`), or names a virtual, remote or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -4263,6 +4267,7 @@ class LayerMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         map: t.ObjectId | None = None,
         scene: t.ObjectId | None = None,
+        credentials: t.Credentials | None = None,
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Loads as `layer/load` does, but tries layers whose load has failed again.
@@ -4271,6 +4276,9 @@ class LayerMethods(AsyncCaller):
             layer: The layer or table; exactly one of `layer`, `map` and `scene`.
             map: The map: all its layers and tables.
             scene: The scene: all its layers and tables.
+            credentials: For layers whose sources are addresses, in place of the user name and password
+                that these have; with `map` or `scene`, for those that need them (`credentialsNeeded`). The
+                sources keep them.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -4287,6 +4295,10 @@ class LayerMethods(AsyncCaller):
                 of `--allow-write`), or names a virtual, remote or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -4310,6 +4322,7 @@ class LayerMethods(AsyncCaller):
                     "layer": layer,
                     "map": map,
                     "scene": scene,
+                    "credentials": credentials,
                     "meta": meta,
                 }
             ),
@@ -6435,6 +6448,10 @@ class SceneMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
 
@@ -6639,6 +6656,10 @@ class SceneMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
 
@@ -6700,6 +6721,7 @@ class SceneMethods(AsyncCaller):
         *,
         scene: t.ObjectId,
         elevation_source: t.ObjectId,
+        credentials: t.Credentials | None = None,
         meta: t.Meta | None = None,
     ) -> t.SceneRetryElevationSourceResult:
         """Opens the raster of an elevation source again that failed when a document was opened. A loaded one
@@ -6709,6 +6731,7 @@ class SceneMethods(AsyncCaller):
         Args:
             scene: The scene.
             elevation_source: Its id.
+            credentials: In place of the user name and password of its address.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -6725,6 +6748,10 @@ class SceneMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
 
@@ -6737,6 +6764,7 @@ class SceneMethods(AsyncCaller):
                 {
                     "scene": scene,
                     "elevationSource": elevation_source,
+                    "credentials": credentials,
                     "meta": meta,
                 }
             ),
@@ -6827,6 +6855,10 @@ class SceneMethods(AsyncCaller):
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -6915,6 +6947,10 @@ class SourceMethods(AsyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             MissingFieldError: The source has no such field.

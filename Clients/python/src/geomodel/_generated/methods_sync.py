@@ -4155,6 +4155,10 @@ class LayerMethods(SyncCaller):
                 of `--allow-write`), or names a virtual, remote or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -4229,6 +4233,7 @@ class LayerMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         map: t.ObjectId | None = None,
         scene: t.ObjectId | None = None,
+        credentials: t.Credentials | None = None,
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Loads as `layer/load` does, but tries layers whose load has failed again.
@@ -4237,6 +4242,9 @@ class LayerMethods(SyncCaller):
             layer: The layer or table; exactly one of `layer`, `map` and `scene`.
             map: The map: all its layers and tables.
             scene: The scene: all its layers and tables.
+            credentials: For layers whose sources are addresses, in place of the user name and password
+                that these have; with `map` or `scene`, for those that need them (`credentialsNeeded`). The
+                sources keep them.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -4253,6 +4261,10 @@ class LayerMethods(SyncCaller):
                 of `--allow-write`), or names a virtual, remote or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -4276,6 +4288,7 @@ class LayerMethods(SyncCaller):
                     "layer": layer,
                     "map": map,
                     "scene": scene,
+                    "credentials": credentials,
                     "meta": meta,
                 }
             ),
@@ -6388,6 +6401,10 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
 
@@ -6592,6 +6609,10 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
 
@@ -6653,6 +6674,7 @@ class SceneMethods(SyncCaller):
         *,
         scene: t.ObjectId,
         elevation_source: t.ObjectId,
+        credentials: t.Credentials | None = None,
         meta: t.Meta | None = None,
     ) -> t.SceneRetryElevationSourceResult:
         """Opens the raster of an elevation source again that failed when a document was opened. A loaded one
@@ -6662,6 +6684,7 @@ class SceneMethods(SyncCaller):
         Args:
             scene: The scene.
             elevation_source: Its id.
+            credentials: In place of the user name and password of its address.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -6678,6 +6701,10 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
 
@@ -6690,6 +6717,7 @@ class SceneMethods(SyncCaller):
                 {
                     "scene": scene,
                     "elevationSource": elevation_source,
+                    "credentials": credentials,
                     "meta": meta,
                 }
             ),
@@ -6780,6 +6808,10 @@ class SceneMethods(SyncCaller):
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -6868,6 +6900,10 @@ class SourceMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             MissingFieldError: The source has no such field.
