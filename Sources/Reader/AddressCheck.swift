@@ -20,14 +20,11 @@ enum AddressCheck {
 
   /// Why no data came from the address; nil if some did, and GDAL's error stands.
   static func fault(of address: String) -> AddressFault? {
-    if let refused = creader_refused_address() {
-      return AddressFault(.redirectRefused, "it leads to \(String(cString: refused)), and is in the public network itself")
-    }
     guard case .success = GDALLibrary.shared else { return nil }
     let call = GDALCall()
     defer { call.end() }
     var text = [CChar](repeating: 0, count: 1024)
-    let failure = cgdal_probe(address, &text, text.count)
+    let failure = creader_refused_address() == nil ? cgdal_probe(address, &text, text.count) : 0
     if let refused = creader_refused_address() {
       return AddressFault(.redirectRefused, "it leads to \(String(cString: refused)), and is in the public network itself")
     }
