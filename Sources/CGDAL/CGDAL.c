@@ -109,7 +109,7 @@ static size_t count_bytes(void *data, size_t size, size_t count, void *total) {
 int cgdal_probe(const char *address, char *text, size_t size) {
   static const char *const options[] = {"HEADERS=Range: bytes=0-0", "CONNECTTIMEOUT=10", "TIMEOUT=20", NULL};
   size_t total = 0;
-  CPLHTTPResult *result = functions.CPLHTTPFetchEx(address, options, NULL, NULL, count_bytes, &total);
+  CPLHTTPResult *result = functions.CPLHTTPFetchEx(address, (CSLConstList)(uintptr_t)options, NULL, NULL, count_bytes, &total);
   *text = 0;
   if (!result) return 0;
   int failure = total > 1 << 16 ? 0 : result->nStatus;

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a2baf4832ca38a81"
+  public static let hash = "aa64bcb7a2dcbae8"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -431,8 +431,8 @@ public enum WireProtocol {
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
       params: ["layer", "map", "scene"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
-      .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField,
-      .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer,
+      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -441,10 +441,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
-      params: ["layer", "map", "scene"], required: [],
+      params: ["layer", "map", "scene", "credentials"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
-      .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField,
-      .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer,
+      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
@@ -672,7 +672,7 @@ public enum WireProtocol {
       "referenceScale", "minScale", "maxScale", "backgroundColor", "baseSurface"], required: [],
       errors: [.idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
-      .openFailed, .readerFailed, .libraryMissing, .unknownId, .contentModified]
+      .openFailed, .addressFailed, .credentialsNeeded, .readerFailed, .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "scene/get", domain: "scene", shape: .query, since: "0.1.0",
@@ -700,7 +700,7 @@ public enum WireProtocol {
       name: "scene/addElevationSource", domain: "scene", shape: .task, since: "0.1.0",
       params: ["scene", "path", "id", "index"], required: ["scene", "path"],
       errors: [.unknownId, .idExists, .indexOutOfRange, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
-      .openFailed, .readerFailed, .libraryMissing, .contentModified]
+      .openFailed, .addressFailed, .credentialsNeeded, .readerFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "scene/removeElevationSource", domain: "scene", shape: .command, since: "0.1.0",
@@ -709,9 +709,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/retryElevationSource", domain: "scene", shape: .task, since: "0.1.0",
-      params: ["scene", "elevationSource"], required: ["scene", "elevationSource"],
+      params: ["scene", "elevationSource", "credentials"], required: ["scene", "elevationSource"],
       errors: [.unknownId, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
-      .libraryMissing, .contentModified]
+      .libraryMissing, .contentModified, .addressFailed, .credentialsNeeded]
     ),
     MethodInfo(
       name: "scene/moveElevationSource", domain: "scene", shape: .command, since: "0.1.0",
@@ -722,15 +722,16 @@ public enum WireProtocol {
       name: "scene/elevation", domain: "scene", shape: .task, since: "0.1.0",
       params: ["scene", "points", "spatialReference", "interpolation", "stopAtNoData"], required: ["scene",
       "points"],
-      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .readFailed, .readerFailed,
-      .libraryMissing, .idExists, .contentModified, .emptyGeometry]
+      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .addressFailed,
+      .credentialsNeeded, .readFailed, .readerFailed, .libraryMissing, .idExists, .contentModified, .emptyGeometry]
     ),
     MethodInfo(
       name: "source/open", domain: "source", shape: .task, since: "0.1.0",
       params: ["path", "id", "driver", "xField", "yField", "zField", "encoding", "spatialReference", "override",
       "ifExists"], required: ["path"],
-      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
-      .missingField, .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
+      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .addressFailed,
+      .credentialsNeeded, .readerFailed, .missingField, .unknownSpatialReference, .libraryMissing, .unknownId,
+      .contentModified]
     ),
     MethodInfo(
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",

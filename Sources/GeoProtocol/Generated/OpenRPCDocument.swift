@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a2baf4832ca38a81"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"aa64bcb7a2dcbae8"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1255,6 +1255,8 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
@@ -1271,6 +1273,7 @@ public enum OpenRPCDocument {
 {"name":"layer/retryLoad","summary":"Loads as `layer/load` does, but tries layers whose load has failed again.","description":"Loads as `layer/load` does, but tries layers whose load has failed again.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"credentials","description":"For layers whose sources are addresses, in place of the user name and password that these have; with `map` or `scene`, for those that need them (`credentialsNeeded`). The sources keep them.","required":false,"schema":{"$ref":"#/components/schemas/Credentials"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LoadResult","schema":{"$ref":"#/components/schemas/LoadResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -1282,6 +1285,8 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
@@ -1879,6 +1884,8 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"id","value":"s1"},\#
 {"name":"elevationSources","value":["jacksboro_dem.tif"]}],"result":{"name":"result","value":{"scene":"s1","revision":1,"loadStatus":{"type":"loaded"},\#
 "operationalLayers":[],"tables":[],"bookmarks":[],"spatialReference":"EPSG:4326","baseSurface":{"elevationSources":[{"id":"elevation1","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
@@ -1944,6 +1951,8 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"path","value":"jacksboro_dem.tif"},\#
 {"name":"id","value":"hills"}],"result":{"name":"result","value":{"elevationSource":"hills","revision":3}}}],"x-shape":"task","x-since":"0.1.0"},\#
@@ -1955,6 +1964,7 @@ public enum OpenRPCDocument {
 {"name":"elevationSource","value":"hills"}],"result":{"name":"result","value":{"revision":5}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"scene/retryElevationSource","summary":"Opens the raster of an elevation source again that failed when a document was opened.","description":"Opens the raster of an elevation source again that failed when a document was opened. A loaded one is unchanged. If it fails again, the answer is the error and the source stays failed. Undo does not change load states.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"elevationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"credentials","description":"In place of the user name and password of its address.","required":false,"schema":{"$ref":"#/components/schemas/Credentials"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SceneRetryElevationSourceResult","schema":{"type":"object","required":["elevationSource","revision"],"properties":{"elevationSource":{"$ref":"#/components/schemas/ElevationSource","description":"The source after this."},\#
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1965,6 +1975,8 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"elevationSource","value":"hills"}],"result":{"name":"result","value":{"elevationSource":{"id":"hills","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.41375,"yMin":36.44625,"xMax":-84.0779166667,"yMax":36.7329166667},\#
@@ -1998,6 +2010,8 @@ public enum OpenRPCDocument {
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"points","value":[{"type":"Point","coordinates":[-84.25,36.6]}]},\#
@@ -2023,6 +2037,8 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31047,"message":"The source has no such field.","data":{"kind":"missingField"}}],"examples":[{"name":"example","params":[{"name":"path","value":"naturalearth_110m.gpkg"},\#
 {"name":"id","value":"world"}],"result":{"name":"result","value":{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
@@ -3292,13 +3308,16 @@ public enum OpenRPCDocument {
 "description":"Its fields, in order."}},\#
 "examples":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
 "spatialReference":"EPSG:4326","fields":[{"name":"name","type":"string"}]}],"x-since":"0.1.0","x-domain":"source"},\#
+"Credentials":{"title":"Credentials","description":"A user name and a password for the address of a source. The server holds them in memory alone: no answer, message or document has them. An address may have them as well, as `https://me:secret@example.com/a.fgb`, or a token as the value of a parameter such as `token`, `key` or `signature`: `path` and documents then have `***` in their place.","type":"object","required":["password"],"properties":{"user":{"type":"string","maxLength":1024,"description":"The user name; that of the address when absent."},\#
+"password":{"type":"string","maxLength":8192,"description":"The password; where parameters of the address lack their values, also these."}},\#
+"examples":[{"user":"me","password":"secret"}],"x-since":"0.3.0","x-domain":"source"},\#
 "SourceStatus":{"title":"SourceStatus","description":"Whether a source could be opened.","oneOf":[{"type":"object","description":"Its schema has been read.","required":["type"],"properties":{"type":{"const":"open"}}},\#
 {"type":"object","description":"Its file could not be opened with its document; its layers have the saved schema.","required":["type","error"],"properties":{"type":{"const":"failed"},\#
 "error":{"$ref":"#/components/schemas/Failure","description":"The reason."}}}],"examples":[{"type":"open"}],"x-since":"0.1.0","x-domain":"source"},\#
 "Source":{"title":"Source","description":"An open source.","type":"object","required":["source","revision","driver","status","layers"],"properties":{"source":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "driver":{"type":"string","description":"The format, by GDAL's short name, or `inline`."},\#
-"path":{"type":"string","description":"The file, absolute."},\#
+"path":{"type":"string","description":"The file, absolute; or the address, without its secrets."},\#
 "status":{"$ref":"#/components/schemas/SourceStatus","description":"Whether it could be opened."},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
 "description":"Its layers; `source/addColumns` changes that of a source in columns.","x-coalescing":"merge"},\#
@@ -3920,15 +3939,26 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"driver":{"type":"string","description":"The driver."},\#
 "reason":{"type":"string","description":"The driver's message."}}},\#
 "x-since":"0.1.0"},\#
+"addressFailed":{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed","path":"https://example.com/none.fgb","cause":"status","status":404,"reason":"the server answers 404 Not Found"},\#
+"x-data":{"type":"object","required":["cause","reason"],"properties":{"cause":{"type":"string","description":"`unreachable`: there is no such host, or no connection to it; `status`: its server answers with an error; `redirectLoop`: it redirects without end; `redirectRefused`: the address is in the public network and led to a loopback, link-local, private or metadata address."},\#
+"status":{"type":"integer","description":"The status of HTTP, where the server answered."},\#
+"reason":{"type":"string","description":"What happened."}}},\#
+"x-since":"0.3.0"},\#
+"credentialsNeeded":{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded","path":"https://me:***@example.com/a.fgb","reason":"its password is not stored"},\#
+"x-data":{"type":"object","required":["reason"],"properties":{"status":{"type":"integer","description":"The status of HTTP, where the server answered."},\#
+"reason":{"type":"string","description":"Why they are needed."}}},\#
+"x-since":"0.3.0"},\#
 "readerFailed":{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed","path":"/data/bad.kml","driver":"LIBKML","signal":11,"messages":[]},\#
 "x-data":{"type":"object","required":["messages"],"properties":{"driver":{"type":"string","description":"The driver, once one recognized the file."},\#
 "signal":{"type":"integer","description":"The number of the signal that ended it."},\#
+"reason":{"type":"string","description":"Why it died or did not start, as far as that is known: no more open files, no memory, a signal's cause."},\#
 "messages":{"type":"array","items":{"type":"string"},\#
 "description":"GDAL's last messages, oldest first."}}},\#
 "x-since":"0.2.0"},\#
 "writerFailed":{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed","path":"/data/cities.gpkg","signal":9,"messages":[]},\#
 "x-data":{"type":"object","required":["messages"],"properties":{"driver":{"type":"string","description":"The driver, where it is known."},\#
 "signal":{"type":"integer","description":"The number of the signal that ended it."},\#
+"reason":{"type":"string","description":"Why it died or did not start, as far as that is known: no more open files, no memory, a signal's cause."},\#
 "messages":{"type":"array","items":{"type":"string"},\#
 "description":"GDAL's last messages, oldest first."}}},\#
 "x-since":"0.2.0"},\#

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "a2baf4832ca38a81"
+PROTOCOL_HASH = "aa64bcb7a2dcbae8"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3128,6 +3128,20 @@ class SourceLayer(TypedDict):
     """Its fields, in order."""
 
 
+class Credentials(TypedDict):
+    """A user name and a password for the address of a source. The server holds them in memory alone: no
+    answer, message or document has them. An address may have them as well, as
+    `https://me:secret@example.com/a.fgb`, or a token as the value of a parameter such as `token`, `key` or
+    `signature`: `path` and documents then have `***` in their place.
+    """
+
+    user: NotRequired[str]
+    """The user name; that of the address when absent. (at most 1024 characters)"""
+    password: str
+    """The password; where parameters of the address lack their values, also these. (at most 8192 characters)
+    """
+
+
 class SourceStatusOpen(TypedDict):
     """Its schema has been read."""
 
@@ -3156,7 +3170,7 @@ class Source(TypedDict):
     driver: str
     """The format, by GDAL's short name, or `inline`."""
     path: NotRequired[str]
-    """The file, absolute."""
+    """The file, absolute; or the address, without its secrets."""
     status: SourceStatus
     """Whether it could be opened."""
     layers: list[SourceLayer]
