@@ -30,8 +30,9 @@ enum LinkTypes {
     guard let object = path.object else { return declared(path) }
     switch object.collection {
     case .viewModels:
-      guard path.names.count == 3 else { return nil }
-      return (try? world.viewModels[ViewModelID(object.id)]?.property(path.names[2].string)).flatMap { kind($0.type) }
+      let property = try? world.viewModels[ViewModelID(object.id)]?.property(path.names[2].string)
+      guard let part = try? property?.part(at: path.names.dropFirst(3)), part.depth == path.names.count - 3 else { return nil }
+      return kind(part.definition.type)
     case _ where path.names.count > 3 && (path.names[2] == "environment" || path.names[2] == "values"):
       guard path.names.count == 4 else { return nil }
       return world.environmentKeys[EnvironmentKeyID(path.names[3].string)].flatMap { kind($0.definition.type) }
@@ -46,7 +47,7 @@ enum LinkTypes {
     case .number: [.number]
     case .string, .reference: [.string]
     case .list: [.list]
-    case .dictionary, .status, .union: [.object]
+    case .dictionary, .struct, .status, .union: [.object]
     case .json: nil
     }
   }

@@ -106,7 +106,10 @@ enum PathWriting {
     let isInside = path.names.count > 3
     switch object.collection {
     case .viewModels:
-      do { _ = try world.writable(member.string, of: try world.viewModels.require(ID(object.id))) } catch {
+      do {
+        let property = try world.writable(member.string, of: try world.viewModels.require(ID(object.id)))
+        _ = try property.part(at: path.names.dropFirst(3))
+      } catch {
         guard case .flow(.readOnly) = error else { throw error }
         throw ModelError.flow(.readOnly(path.description))
       }

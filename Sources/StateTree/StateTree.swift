@@ -17,6 +17,8 @@ package indirect enum StateNode {
   case ids(TextList)
   /// An object or null: deltas contain its changed members, and steps of lists among them.
   case parts((inout JSONWriter) -> Void)
+  /// A struct or a dictionary of a client: deltas contain what differs in it, at any depth.
+  case value(Value)
   /// Graphics by id.
   case graphics(FeatureStore)
   /// The states of layers in a view, by layer.
@@ -29,6 +31,7 @@ package indirect enum StateNode {
       return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
+    case .value(let value): return value.part(at: [Text(name)]).map { StateNode($0.memberValue, .parts) }
     case .leaf, .list, .ids, .layerStates, .parts: return opened?.child(name)
     }
   }
@@ -39,7 +42,7 @@ package indirect enum StateNode {
   /// - Complexity: linear in the length of the value, and so is a single ``child(_:)`` of a node that is not opened.
   var opened: StateNode? {
     switch self {
-    case .branch, .graphics: self
+    case .branch, .graphics, .value: self
     case .leaf, .list, .ids, .layerStates: opened(Self.leaf)
     case .parts: opened(Self.part)
     }
@@ -92,6 +95,7 @@ package indirect enum StateNode {
     switch self {
     case .leaf, .list, .ids, .parts, .layerStates: return opened?.names ?? []
     case .branch(let names, _, _): return names()
+    case .value(let value): return value.members?.names ?? []
     case .graphics(let store):
       var ids: [String] = []
       ids.reserveCapacity(store.count)
@@ -106,6 +110,7 @@ package indirect enum StateNode {
   package func write(to writer: inout JSONWriter) {
     switch self {
     case .leaf(let write), .list(let write), .parts(let write): write(&writer)
+    case .value(let value): value.encode(to: &writer)
     case .ids(let ids): MemberValue.ids(ids).encode(to: &writer)
     case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
     case .layerStates(let states): MemberValue.layerViewStates(states).encode(to: &writer)
@@ -134,7 +139,7 @@ extension StateNode {
   /// The number of graphics and other ``StateItems`` in the node.
   package var itemCount: Int {
     switch self {
-    case .leaf, .list, .ids, .parts: 0
+    case .leaf, .list, .ids, .parts, .value: 0
     case .graphics(let store): store.count
     case .layerStates(let states): states.topLayers.count
     case .branch(_, let itemCount, _): itemCount()
@@ -146,7 +151,7 @@ extension StateNode {
     switch self {
     case .graphics(let store): StateItems(store)
     case .layerStates(let states): StateItems(states)
-    case .leaf, .list, .ids, .parts, .branch: nil
+    case .leaf, .list, .ids, .parts, .value, .branch: nil
     }
   }
 }
@@ -238,6 +243,7 @@ extension StateNode {
     case (.graphics(let store), _): self = .graphics(store)
     case (.layerViewStates(let states), _): self = .layerStates(states)
     case (.value(.array), _), (_, .list): self = .list { value.encode(to: &$0) }
+    case (.value(let value), .parts) where value.members != nil: self = .value(value)
     case (_, .parts): self = .parts { value.encode(to: &$0) }
     case (_, .whole), (_, .any): self = .leaf { value.encode(to: &$0) }
     }

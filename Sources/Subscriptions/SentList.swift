@@ -13,12 +13,15 @@ package enum SentList {
   case ids(TextList)
   /// JSON text.
   case text(String)
+  /// A struct or a dictionary of a client.
+  case value(Value)
 
   /// - Returns: nil for values that are sent whole.
   package init?(_ node: StateNode?) {
     switch node {
     case .ids(let ids)?: self = .ids(ids)
     case .list?, .parts?: self = .text(node?.text ?? "")
+    case .value(let value)?: self = .value(value)
     case .leaf?, .branch?, .graphics?, .layerStates?, nil: return nil
     }
   }
@@ -31,6 +34,10 @@ package enum SentList {
     if case .parts = node {
       guard case .text(let text) = self, let old = Self.members(of: text) else { return nil }
       return Self.entries(from: old, to: node, at: path)
+    }
+    if case .value(let new) = node {
+      guard case .value(let old) = self else { return nil }
+      return Self.entries(from: old, to: new, at: path)
     }
     return steps(to: node).map { $0.isEmpty ? [] : [.list(path.description, $0)] }
   }
@@ -48,6 +55,7 @@ package enum SentList {
     switch self {
     case .ids(let ids): ids.map { ListElement(id: $0.string) }
     case .text(let text): ListElement.elements(of: text)
+    case .value: nil
     }
   }
 
@@ -70,6 +78,24 @@ package enum SentList {
         SentList.text(was).entries(to: member, at: memberPath) ?? [.write(.replace, .value(memberPath, member.write))]
     }
     return entries + removed.keys.map(\.string).sorted().map { .remove(path.appending($0).description) }
+  }
+
+  /// - Returns: nil when the value has to be sent whole.
+  private static func entries(from old: Value, to new: Value, at path: ModelPath) -> [Entry]? {
+    guard let members = new.members, let before = old.members else {
+      guard new.elements != nil, old.elements != nil else { return nil }
+      return SentList.text(old.jsonText).entries(to: .list { new.encode(to: &$0) }, at: path)
+    }
+    var entries: [Entry] = []
+    for name in members.names {
+      guard let value = members[name] else { continue }
+      let (was, path) = (before[name], path.appending(name))
+      guard value != was else { continue }
+      entries +=
+        was.flatMap { Self.entries(from: $0, to: value, at: path) }
+        ?? [.write(was == nil ? .add : .replace, .value(path) { value.encode(to: &$0) })]
+    }
+    return entries + before.names.filter { members[$0] == nil }.sorted().map { .remove(path.appending($0).description) }
   }
 
   /// The members of an object as JSON texts; nil for other values.

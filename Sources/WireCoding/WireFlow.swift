@@ -20,7 +20,7 @@ extension Wire {
         defaultValue: try it.defaultValue.map(value),
         doc: it.doc,
         derivation: try it.derived.map { try derivation($0, at: "\(path)/\(index)/derived") },
-        limits: try limits(it), access: .init(it.access))
+        limits: try limits(it, it.cases, it.valueType), access: .init(it.access))
     }
   }
 
@@ -41,27 +41,39 @@ extension Wire {
     return try properties(definitions, at: path)
   }
 
-  private static func limits(_ it: ViewModelProtocol.PropertyDefinition) throws -> ValueLimits {
+  private static func limits(
+    _ it: some LimitedValues, _ cases: [ViewModelProtocol.UnionCase]? = nil, _ valueType: ViewModelProtocol.ValueType? = nil
+  ) throws -> ValueLimits {
     var limits = ValueLimits()
     (limits.minimum, limits.maximum, limits.step) = (it.minimum, it.maximum, it.step)
     limits.values = try (it.values ?? []).map { try value($0) }
-    limits.cases = try (it.cases ?? []).map { each in
-      let payload = each.properties ?? []
-      let required = payload.filter { $0.defaultValue == nil && !$0.isNullable && $0.type != .json }
-      return UnionCase(
-        name: each.name, doc: each.doc, properties: try payload.map(property),
-        required: Set(required.map { Text($0.name) }))
+    let parts: [ValueParts?] = [
+      try cases.map { .cases(try $0.map { UnionCase(name: $0.name, doc: $0.doc, fields: try fields($0.properties ?? [])) }) },
+      try it.fields.map { .fields(try fields($0)) },
+      try valueType.map { each in
+        .values(
+          PropertyDefinition(
+            name: "", type: .init(each.type), isNullable: each.isNullable, defaultValue: nil, doc: nil, derivation: nil,
+            limits: try Self.limits(each)))
+      },
+    ]
+    let given = parts.compactMap { $0 }
+    guard given.count <= 1 else {
+      let expected = "one of `cases`, `fields` and `valueType`"
+      throw RPCError(.invalidDefinition, "A property has \(expected).", path: "/params/properties", expected: expected)
     }
+    limits.parts = given.first ?? .any
     return limits
   }
 
-  private static func property(_ it: ViewModelProtocol.PayloadProperty) throws -> PropertyDefinition {
-    var limits = ValueLimits()
-    (limits.minimum, limits.maximum, limits.step) = (it.minimum, it.maximum, it.step)
-    limits.values = try (it.values ?? []).map { try value($0) }
-    return PropertyDefinition(
-      name: it.name, type: .init(it.type), isNullable: it.isNullable,
-      defaultValue: try it.defaultValue.map(value), doc: it.doc, derivation: nil, limits: limits)
+  private static func fields(_ list: [ViewModelProtocol.PayloadProperty]) throws -> ValueFields {
+    let required = list.filter { $0.defaultValue == nil && !$0.isNullable && $0.type != .json }
+    let properties = try list.map { it in
+      PropertyDefinition(
+        name: it.name, type: .init(it.type), isNullable: it.isNullable, defaultValue: try it.defaultValue.map(value),
+        doc: it.doc, derivation: nil, limits: try limits(it, nil, it.valueType))
+    }
+    return ValueFields(properties, required: Set(required.map { Text($0.name) }))
   }
 
   private static func derivation(_ it: ViewModelProtocol.Derivation, at path: String) throws -> Derivation {
@@ -134,23 +146,37 @@ extension Wire {
           })
       },
       minimum: it.limits.minimum, maximum: it.limits.maximum, step: it.limits.step, values: values(it.limits),
-      cases: it.limits.cases.isEmpty ? nil : it.limits.cases.map(unionCase), access: it.access.wire)
+      cases: cases(it.limits), fields: fields(it.limits), valueType: valueType(it.limits), access: it.access.wire)
   }
 
   private static func values(_ limits: ValueLimits) -> [JSONOpaque]? {
     limits.values.isEmpty ? nil : limits.values.map(opaque)
   }
 
-  private static func unionCase(_ it: UnionCase) -> ViewModelProtocol.UnionCase {
-    .init(
-      name: it.name, doc: it.doc?.string,
-      properties: it.properties.map {
-        .init(
-          name: $0.name, type: $0.type.wire,
-          defaultValue: it.required.contains(Text($0.name)) ? nil : present($0.defaultValue),
-          isNullable: $0.isNullable, doc: $0.doc?.string, minimum: $0.limits.minimum, maximum: $0.limits.maximum,
-          step: $0.limits.step, values: values($0.limits))
-      })
+  private static func cases(_ limits: ValueLimits) -> [ViewModelProtocol.UnionCase]? {
+    guard case .cases(let cases) = limits.parts else { return nil }
+    return cases.map { .init(name: $0.name, doc: $0.doc?.string, properties: list($0.fields)) }
+  }
+
+  private static func fields(_ limits: ValueLimits) -> [ViewModelProtocol.PayloadProperty]? {
+    if case .fields(let fields) = limits.parts { list(fields) } else { nil }
+  }
+
+  private static func valueType(_ limits: ValueLimits) -> ViewModelProtocol.ValueType? {
+    guard case .values(let each) = limits.parts else { return nil }
+    return .init(
+      type: each.type.wire, isNullable: each.isNullable, minimum: each.limits.minimum, maximum: each.limits.maximum,
+      step: each.limits.step, values: values(each.limits), fields: fields(each.limits))
+  }
+
+  private static func list(_ fields: ValueFields) -> [ViewModelProtocol.PayloadProperty] {
+    fields.properties.map {
+      .init(
+        name: $0.name, type: $0.type.wire,
+        defaultValue: fields.required.contains(Text($0.name)) ? nil : present($0.defaultValue),
+        isNullable: $0.isNullable, doc: $0.doc?.string, minimum: $0.limits.minimum, maximum: $0.limits.maximum,
+        step: $0.limits.step, values: values($0.limits), fields: Self.fields($0.limits), valueType: valueType($0.limits))
+    }
   }
 
   /// An optional value in the form of the wire; null becomes absent.
@@ -246,3 +272,16 @@ extension Wire {
     return path
   }
 }
+
+/// A definition with limits, on the wire.
+private protocol LimitedValues {
+  var minimum: Double? { get }
+  var maximum: Double? { get }
+  var step: Double? { get }
+  var values: [JSONOpaque]? { get }
+  var fields: [ViewModelProtocol.PayloadProperty]? { get }
+}
+
+extension ViewModelProtocol.PropertyDefinition: LimitedValues {}
+extension ViewModelProtocol.PayloadProperty: LimitedValues {}
+extension ViewModelProtocol.ValueType: LimitedValues {}

@@ -5,6 +5,10 @@
 public enum FlowError: Error, Hashable, Sendable {
   /// The view model has no such property.
   case unknownProperty(String, available: [String])
+  /// A struct has no such field.
+  ///
+  /// - Parameter path: nil for a name in the path to the value.
+  case unknownField(String, path: String?, available: [String])
   /// A value has another type than declared.
   case wrongType(path: String, expected: String)
   /// A value has the declared type, but breaks a rule of its property's definition.
@@ -37,4 +41,19 @@ public enum FlowError: Error, Hashable, Sendable {
   indirect case inDefault(ofProperty: Int, FlowError)
   /// The target of a link refused the value.
   case linkFailed(link: String, target: String, Failure)
+
+  /// The same error with another path, made of its own; unchanged if it is not about a value given.
+  public func with(path: (String) -> String) -> FlowError {
+    switch self {
+    case .unknownField(let name, let own, let available): .unknownField(name, path: own.map(path), available: available)
+    case .wrongType(let own, let expected): .wrongType(path: path(own), expected: expected)
+    case .notAllowed(let own, let rule, let expected): .notAllowed(path: path(own), rule: rule, expected: expected)
+    case .valueTooLarge(let own): .valueTooLarge(path: path(own))
+    case .duplicateItem(let id, let own): .duplicateItem(id, path: path(own))
+    case .unknownReference(let id, let own): .unknownReference(id, path: path(own))
+    case .unknownProperty, .readOnly, .notWritable, .invalidPath, .cycle, .sharedObjectMissing, .defined, .notANode, .unknownItem,
+      .invalidDefinition, .inDefault, .linkFailed:
+      self
+    }
+  }
 }

@@ -11,6 +11,8 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   case list
   /// An object with members of any name.
   case dictionary
+  /// An object with the fields that the definition names.
+  case `struct`
   /// The id of an object of the session, or null. Becomes null when the object closes.
   case reference
   /// A tagged union: processing, empty, idle with items, or failed with an error.
@@ -27,9 +29,8 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
     case .string: .string("")
     case .json, .reference: .null
     case .list: .array([])
-    case .dictionary: .object(Value.Members())
+    case .dictionary, .struct, .union: .object(Value.Members())
     case .status: .object(["type": .string("empty")])
-    case .union: .object(Value.Members())
     }
   }
 
@@ -45,7 +46,7 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
     case .string: "string"
     case .json: "any value"
     case .list: "array"
-    case .dictionary: "object"
+    case .dictionary, .struct: "object"
     case .reference: "the id of an object, or null"
     case .status:
       #"{"type": "processing"}, {"type": "empty"}, {"type": "idle", "items"} or {"type": "failed", "error"}"#
@@ -58,7 +59,7 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
     switch (self, value) {
     case (.json, _), (.boolean, .boolean), (.integer, .integer), (.number, .integer), (.number, .number),
       (.string, .string), (.list, .array), (.dictionary, .object), (.reference, .string), (.reference, .null),
-      (.union, .object):
+      (.struct, .object), (.union, .object):
       value
     case (.integer, .number(let real)): Int64(exactly: real).map { .integer($0) }
     case (.status, .object(let members)): Self.isStatus(members) ? value : nil
@@ -91,7 +92,7 @@ public struct PropertyDefinition: Equatable, Sendable {
   public let type: PropertyType
   public let isNullable: Bool
   /// The initial value. A derived property has it while its expression has no valid value.
-  public let defaultValue: Value
+  public private(set) var defaultValue: Value
   public let limits: ValueLimits
   public let access: PropertyAccess
   public let doc: Text?
@@ -110,6 +111,9 @@ public struct PropertyDefinition: Equatable, Sendable {
     self.access = access
     self.doc = Text(doc)
     self.derivation = derivation
+    // With the defaults of its parts. One that is not valid is refused later, as it was given.
+    if case .any = limits.parts { return }
+    self.defaultValue = (try? accepted(self.defaultValue, at: "")) ?? self.defaultValue
   }
 
   /// Whether undo restores the value and documents save it. False for derived properties and for statuses.
@@ -120,9 +124,20 @@ public struct PropertyDefinition: Equatable, Sendable {
   /// - Parameter path: JSON Pointer of the value from the values given, for errors.
   func accepted(_ value: Value, at path: String) throws(ModelError) -> Value {
     if value.isNull, isNullable { return .null }
-    if type == .union { return try acceptedSize(of: try acceptedCase(value, at: path), at: path) }
+    let orNull = isNullable && !type.isNullable ? ", or null" : ""
+    switch (limits.parts, value.members) {
+    case (.cases, _): return try acceptedSize(of: try acceptedCase(value, at: path), at: path)
+    case (.fields(let fields), let members?): return try acceptedSize(of: fields.accepted(members, at: path), at: path)
+    case (.fields(let fields), nil): throw .flow(.wrongType(path: path, expected: fields.sample().shown + orNull))
+    case (.values(let each), var members?):
+      for name in members.names {
+        guard let part = members[name] else { continue }
+        members[name] = try each.accepted(part, at: path + ModelPath([Text(name)]).description)
+      }
+      return try acceptedSize(of: .object(members), at: path)
+    case (.values, nil), (.any, _): break
+    }
     guard let value = type.accepted(value) else {
-      let orNull = isNullable && !type.isNullable ? ", or null" : ""
       throw .flow(.wrongType(path: path, expected: type.expected + orNull))
     }
     if let fault = limits.fault(value) {
@@ -131,7 +146,27 @@ public struct PropertyDefinition: Equatable, Sendable {
     return try acceptedSize(of: value, at: path)
   }
 
-  private func acceptedSize(of value: Value, at path: String) throws(ModelError) -> Value {
+  /// The definition of a part of the values, or of the part around it below which parts may be of any type, with the number of
+  /// names that lead there.
+  ///
+  /// - Throws: `unknownField` if a struct on the way has no such field.
+  public func part(at names: some Swift.Collection<Text>) throws(ModelError) -> (definition: PropertyDefinition, depth: Int) {
+    guard let name = names.first else { return (self, 0) }
+    let inner: PropertyDefinition
+    switch limits.parts {
+    case .any, .cases: return (self, 0)
+    case .values(let each): inner = each
+    case .fields(let fields):
+      guard let field = fields.properties.first(where: { Text($0.name) == name }) else {
+        throw .flow(.unknownField(name.string, path: nil, available: fields.properties.map(\.name)))
+      }
+      inner = field
+    }
+    let (definition, depth) = try inner.part(at: names.dropFirst())
+    return (definition, depth + 1)
+  }
+
+  func acceptedSize(of value: Value, at path: String) throws(ModelError) -> Value {
     guard value.byteCount <= Value.byteLimit else { throw .flow(.valueTooLarge(path: path)) }
     // Parts set within a value may themselves have the depth of a whole value, so the result is checked again.
     guard value.depth <= Value.depthLimit else {

@@ -1,4 +1,4 @@
-// Limits of a property's values beyond their type: a range, a step, an enumeration, the cases of a tagged union.
+// Limits of a property's values beyond their type: a range, a step, an enumeration, what their parts are.
 
 import Geometry
 
@@ -15,8 +15,7 @@ public struct ValueLimits: Equatable, Sendable {
   public var step: Double?
   /// The only allowed values; empty allows any value.
   public var values: [Value] = []
-  /// The cases of a tagged union.
-  public var cases: [UnionCase] = []
+  public var parts = ValueParts.any
 
   public init() {}
 
@@ -44,7 +43,11 @@ public struct ValueLimits: Equatable, Sendable {
   /// The allowed value nearest to a type's initial value; the first allowed value of an enumeration, the first case of a union.
   func initial(_ value: Value) -> Value {
     if !values.isEmpty { return ([value] + values).first { fault($0) == nil } ?? value }
-    if case .object = value, let first = cases.first { return first.initial ?? .null }
+    switch parts {
+    case .fields(let fields): return fields.initial()
+    case .cases(let cases): return cases.first?.initial ?? .null
+    case .any, .values: break
+    }
     guard let number = value.double else { return value }
     if case .integer = value { return nearest(number, every: 1, from: 0) ?? value }
     return nearest(number, every: step, from: minimum ?? 0) ?? value
@@ -79,67 +82,101 @@ public struct ValueLimits: Equatable, Sendable {
       if type.accepted(value) == nil { return "values of its type" }
       if values[..<index].contains(value) { return "each of the values once" }
     }
-    if (type == .union) == cases.isEmpty { return type == .union ? "at least one case" : "the type union for cases" }
-    if Set(cases.map { Text($0.name) }).count < cases.count { return "each case once" }
-    for each in cases { if let fault = each.fault { return fault } }
-    return nil
+    return parts.fault(for: type)
   }
 }
 
-/// A case of a tagged union: `{"type": "<name>"}` with the properties of its payload.
-public struct UnionCase: Equatable, Sendable {
-  public let name: String
-  public let doc: Text?
+/// What the parts of a property's values are.
+public indirect enum ValueParts: Equatable, Sendable {
+  /// Anything that the type has.
+  case any
+  /// The cases of a tagged union.
+  case cases([UnionCase])
+  /// The fields of a struct.
+  case fields(ValueFields)
+  /// What all values of a dictionary are.
+  case values(PropertyDefinition)
+
+  /// How deltas say what has changed.
+  var shape: MemberShape {
+    switch self {
+    case .fields, .values: .parts
+    case .any, .cases: .whole
+    }
+  }
+
+  /// Why the parts are invalid for a type; nil if they are valid.
+  fileprivate func fault(for type: PropertyType) -> String? {
+    switch (type, self) {
+    case (.union, .cases(let cases)) where !cases.isEmpty:
+      if Set(cases.map { Text($0.name) }).count < cases.count { return "each case once" }
+      return cases.lazy.compactMap { $0.fields.fault(reserved: "type") }.first
+    case (.struct, .fields(let fields)): return fields.fault()
+    case (.dictionary, .values(let each)): return ValueFields([each], required: []).fault()
+    case (.union, _): return "at least one case"
+    case (.struct, _): return "at least one field"
+    case (_, .cases): return "the type union for cases"
+    case (_, .fields): return "the type struct for fields"
+    case (_, .values): return "the type dictionary for valueType"
+    case (_, .any): return nil
+    }
+  }
+}
+
+/// The fields of a struct, or the payload of a case.
+public struct ValueFields: Equatable, Sendable {
   public let properties: [PropertyDefinition]
   /// Names of the properties that have to be given; others have their defaults.
   public let required: Set<Text>
 
-  public init(name: String, doc: String?, properties: [PropertyDefinition], required: Set<Text>) {
-    self.name = name
-    self.doc = Text(doc)
-    self.properties = properties
-    self.required = required
+  public init(_ properties: [PropertyDefinition], required: Set<Text>) {
+    (self.properties, self.required) = (properties, required)
   }
 
-  /// The case with the defaults of its payload; nil if parts of the payload are required.
-  var initial: Value? {
-    guard required.isEmpty else { return nil }
-    var members = Value.Members()
-    members["type"] = .string(name)
+  /// The value with all defaults.
+  ///
+  /// - Parameter members: what it has besides the fields.
+  func initial(_ members: Value.Members = .init()) -> Value {
+    var members = members
     for property in properties { members[property.name] = property.defaultValue }
     return .object(members)
   }
 
-  /// A value of the case, for errors: with what has to be given.
-  fileprivate var sample: Value {
-    var members = Value.Members()
-    members["type"] = .string(name)
-    for property in properties where required.contains(Text(property.name)) {
-      members[property.name] = property.defaultValue
-    }
-    return .object(members)
+  /// A value with what has to be given, for errors.
+  func sample(_ members: Value.Members = .init()) -> Value {
+    ValueFields(properties.filter { required.contains(Text($0.name)) }, required: []).initial(members)
   }
 
-  fileprivate var fault: String? {
-    var names: Set<Text> = ["type"]
+  /// Why the fields are invalid; nil if they are valid.
+  ///
+  /// - Parameter reserved: a name that fields cannot have.
+  fileprivate func fault(reserved: String? = nil) -> String? {
+    var names: Set<Text> = Set([reserved].compactMap { Text($0) })
     for property in properties {
-      if !names.insert(Text(property.name)).inserted { return "each name once in a case, other than type" }
-      if [.union, .reference, .status].contains(property.type) { return "other types in the payload of a case" }
+      if !names.insert(Text(property.name)).inserted {
+        return reserved == nil ? "each field once" : "each name once in a case, other than type"
+      }
+      if [.union, .reference, .status].contains(property.type) {
+        return "other types in \(reserved == nil ? "a struct or dictionary" : "the payload of a case")"
+      }
       if let fault = property.limits.fault(for: property.type) { return fault }
       if !required.contains(Text(property.name)), (try? property.accepted(property.defaultValue, at: "")) == nil {
-        return "defaults of payloads that their own types and limits allow"
+        return "defaults of \(reserved == nil ? "fields" : "payloads") that their own types and limits allow"
       }
     }
     return nil
   }
 
-  /// A value of this case with all members of its payload.
-  fileprivate func accepted(_ members: Value.Members, at path: String) throws(ModelError) -> Value {
+  /// A value with all fields.
+  ///
+  /// - Parameter tag: the name of the case; nil for a struct.
+  func accepted(_ members: Value.Members, tag: String? = nil, at path: String) throws(ModelError) -> Value {
     var result = Value.Members()
-    result["type"] = .string(name)
+    result["type"] = tag.map { .string($0) }
     for property in properties {
       guard let value = members[property.name] else {
         guard !required.contains(Text(property.name)) else {
+          let sample = tag.map { UnionCase(name: $0, doc: nil, fields: self).sample } ?? sample()
           throw .flow(.wrongType(path: path, expected: "\(sample.shown), with \"\(property.name)\""))
         }
         result[property.name] = property.defaultValue
@@ -148,23 +185,51 @@ public struct UnionCase: Equatable, Sendable {
       result[property.name] = try property.accepted(value, at: "\(path)/\(property.name)")
     }
     if let unknown = members.names.first(where: { result[$0] == nil }) {
+      let path = path + ModelPath([Text(unknown)]).description
+      if tag == nil { throw .flow(.unknownField(unknown, path: path, available: result.names)) }
       let known = result.names.map { "\"\($0)\"" }.joined(separator: ", ")
-      throw .flow(.wrongType(path: "\(path)/\(unknown)", expected: "no member but \(known)"))
+      throw .flow(.wrongType(path: path, expected: "no member but \(known)"))
     }
     return .object(result)
   }
 }
 
+/// A case of a tagged union: `{"type": "<name>"}` with the properties of its payload.
+public struct UnionCase: Equatable, Sendable {
+  public let name: String
+  public let doc: Text?
+  public let fields: ValueFields
+
+  public init(name: String, doc: String?, fields: ValueFields) {
+    self.name = name
+    self.doc = Text(doc)
+    self.fields = fields
+  }
+
+  private var tag: Value.Members {
+    var members = Value.Members()
+    members["type"] = .string(name)
+    return members
+  }
+
+  /// The case with the defaults of its payload; nil if parts of the payload are required.
+  var initial: Value? { fields.required.isEmpty ? fields.initial(tag) : nil }
+
+  /// The case with the required parts of its payload, for errors.
+  var sample: Value { fields.sample(tag) }
+}
+
 extension PropertyDefinition {
   /// A value of the type `union`, with all members of its case.
   func acceptedCase(_ value: Value, at path: String) throws(ModelError) -> Value {
-    let known = limits.cases.map(\.sample.shown).joined(separator: ", ")
+    guard case .cases(let cases) = limits.parts else { return value }
+    let known = cases.map(\.sample.shown).joined(separator: ", ")
     guard let members = value.members else { throw .flow(.wrongType(path: path, expected: known)) }
     let tag = Text(members["type"]?.text)
-    guard let found = limits.cases.first(where: { Text($0.name) == tag }) else {
+    guard let found = cases.first(where: { Text($0.name) == tag }) else {
       throw .flow(.wrongType(path: path, expected: known))
     }
-    return try found.accepted(members, at: path)
+    return try found.fields.accepted(members, tag: found.name, at: path)
   }
 }
 
@@ -173,7 +238,7 @@ extension Value {
   fileprivate init(number: Double) { self = Int64(exactly: number).map { .integer($0) } ?? .number(number) }
 
   /// The value much as JSON writes it, for errors.
-  fileprivate var shown: String {
+  var shown: String {
     switch self {
     case .null: "null"
     case .boolean(let flag): "\(flag)"

@@ -25,8 +25,8 @@ public struct ViewModel: Entity {
       // All names, whatever the shapes asked for: any value may be a list.
       ObjectMembers { _ in
         model.properties.map(\.name)
-      } member: {
-        model.value(of: $0).map { ($0.memberValue, .whole) }
+      } member: { name in
+        model.value(of: name).map { ($0.memberValue, model.definitions[name]?.limits.parts.shape ?? .whole) }
       }
     }
   }

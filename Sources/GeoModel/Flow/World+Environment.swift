@@ -3,8 +3,8 @@
 extension World {
   /// Registers a key. Registering an equal definition again changes nothing.
   public mutating func registerEnvironmentKey(_ definition: PropertyDefinition) throws(ModelError) {
-    guard definition.type != .union else {
-      throw .flow(.wrongType(path: "/type", expected: "a type other than union, which has cases"))
+    guard definition.type != .union, definition.type != .struct else {
+      throw .flow(.wrongType(path: "/type", expected: "a type other than union, which has cases, and struct, which has fields"))
     }
     let key = EnvironmentKey(definition)
     if let known = environmentKeys[key.id] {

@@ -116,10 +116,22 @@ extension World {
     guard let name = names.first?.string else { throw .flow(.notWritable(own.description)) }
     let property = try writable(name, of: model)
     var whole = model.values[name] ?? .null
-    guard whole.setPart(at: names.dropFirst(), to: value) else {
+    // Only the part is checked: what is around it has not changed.
+    let (definition, depth) = try property.part(at: names.dropFirst())
+    let (outer, inner) = (names.dropFirst().prefix(depth), names.dropFirst(1 + depth))
+    var part = inner.isEmpty ? value : whole.part(at: outer) ?? .null
+    guard part.setPart(at: inner, to: value), whole.setPart(at: outer, to: .null) else {
       throw .flow(.invalidPath(ModelPath(own.names + names).description))
     }
-    write([(name, try checked(whole, for: property, at: ""))], of: id)
+    do throws(ModelError) {
+      _ = whole.setPart(at: outer, to: try checked(part, for: definition, at: ""))
+      write([(name, depth == 0 ? whole : try property.acceptedSize(of: whole, at: ""))], of: id)
+    } catch {
+      guard case .flow(let fault) = error else { throw error }
+      let path = ModelPath(Array(inner)).description
+      // Paths lead from the value given; a fault elsewhere is one of the whole.
+      throw .flow(fault.with { $0 == path || $0.hasPrefix(path + "/") ? String($0.dropFirst(path.count)) : "" })
+    }
   }
 
   /// Sets the computed value of a derived property, by its index in the view model with the given number. Null and values that

@@ -118,7 +118,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case readOnly
   /// No command sets this path.
   case notWritable
-  /// The view model has no property of that name.
+  /// The view model has no property, or a struct in it no field, of that name.
   case unknownProperty
   /// A value is not of the declared type, or not of the type that its target has.
   case wrongType

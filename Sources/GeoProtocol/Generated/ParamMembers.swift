@@ -448,7 +448,13 @@ package enum ParamMembers {
   ])
 
   package static let payloadProperty: ParamShape = .object([
-    "name", "type", "defaultValue", "isNullable", "doc", "minimum", "maximum", "step", "values"
+    "name", "type", "defaultValue", "isNullable", "doc", "minimum", "maximum", "step", "values",
+    .init("fields", .elements(.named { payloadProperty })), .init("valueType", .named { valueType })
+  ])
+
+  package static let valueType: ParamShape = .object([
+    "type", "isNullable", "minimum", "maximum", "step", "values",
+    .init("fields", .elements(.named { payloadProperty }))
   ])
 
   package static let unionCase: ParamShape = .object([
@@ -457,6 +463,7 @@ package enum ParamMembers {
 
   package static let propertyDefinition: ParamShape = .object([
     "name", "type", "defaultValue", "isNullable", "doc", .init("derived", .named { derivation }), "minimum",
-    "maximum", "step", "values", .init("cases", .elements(.named { unionCase })), "access"
+    "maximum", "step", "values", .init("cases", .elements(.named { unionCase })),
+    .init("fields", .elements(.named { payloadProperty })), .init("valueType", .named { valueType }), "access"
   ])
 }

@@ -10,7 +10,8 @@ import JSON
 /// reuse` returns the existing one; observing does not create one. Its properties are at
 /// `/viewModels/<id>/<property>`, its own id at `/viewModels/<id>/viewModel`; `*` stands for all of these, as it does
 /// for the members of any object. Derived properties are updated in the same revision and the same delta as their
-/// inputs. Values are undone and saved, except derived ones and those of the type `status`.
+/// inputs. Deltas of structs, and of dictionaries with `valueType`, have the parts that changed. Values are undone
+/// and saved, except derived ones and those of the type `status`.
 ///
 /// `viewModel/provide` shares a view model with an object and all below it; `viewModel/resolve` finds the one shared
 /// by the nearest ancestor.
@@ -35,8 +36,12 @@ public enum ViewModelProtocol {
     /// An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs
     /// once.
     case list
-    /// An object with members of any name; initially empty.
+    /// An object with members of any name, with `valueType` all of one type; initially empty.
     case dictionary
+    /// An object with the `fields` of the definition and no others: another one is refused with `unknownProperty`, in
+    /// a value as in a path. Fields that are left out have their defaults. Initially each field has its default, or
+    /// else the initial value of its type.
+    case `struct` = "struct"
     /// The id of an existing object, or null; initially null, and null again once that object is removed. The objects
     /// are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; another
     /// id is refused with `unknownId`. A default other than null is refused, since the object could be removed while
@@ -139,9 +144,10 @@ public enum ViewModelProtocol {
     case owner
   }
 
-  /// A property of a case's payload. A value has to give it unless it is nullable or has a `defaultValue`.
+  /// A property of a case's payload, or a field of a struct. A value has to give it unless it is nullable or has a
+  /// `defaultValue`.
   public struct PayloadProperty: JSONDecodable, JSONEncodable, Sendable {
-    /// Its name; not `type`.
+    /// Its name; in a payload not `type`.
     public var name: String
     /// Its type; not `union`, `reference` or `status`.
     public var type: ViewModelProtocol.PropertyType
@@ -159,11 +165,16 @@ public enum ViewModelProtocol {
     public var step: Double?
     /// The only strings, integers or numbers that are allowed.
     public var values: [JSONOpaque]?
+    /// The fields of the type `struct`.
+    public var fields: [ViewModelProtocol.PayloadProperty]?
+    /// What the values of a dictionary are; any values when absent.
+    public var valueType: ViewModelProtocol.ValueType?
 
     public init(
       name: String, type: ViewModelProtocol.PropertyType, defaultValue: JSONOpaque? = nil, isNullable: Bool = false,
       doc: String? = nil, minimum: Double? = nil, maximum: Double? = nil, step: Double? = nil,
-      values: [JSONOpaque]? = nil
+      values: [JSONOpaque]? = nil, fields: [ViewModelProtocol.PayloadProperty]? = nil,
+      valueType: ViewModelProtocol.ValueType? = nil
     ) {
       self.name = name
       self.type = type
@@ -174,6 +185,8 @@ public enum ViewModelProtocol {
       self.maximum = maximum
       self.step = step
       self.values = values
+      self.fields = fields
+      self.valueType = valueType
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -198,6 +211,12 @@ public enum ViewModelProtocol {
       self.values = try values.isPresent
         ? values.array("array of 1 to 1000 elements", 1...1000) { (e) throws(JSONError) in try e.opaque("any value but null") }
         : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent
+        ? fields.array("array of 1 to 100 elements", 1...100, ViewModelProtocol.PayloadProperty.init(from:))
+        : nil
+      let valueType = json["valueType"]
+      self.valueType = try valueType.isPresent ? ViewModelProtocol.ValueType(from: valueType) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -231,6 +250,95 @@ public enum ViewModelProtocol {
       if let values {
         writer.key("values")
         writer.array(values) { $0.encode(to: &$1) }
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
+      }
+      if let valueType {
+        writer.key("valueType")
+        valueType.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// What the values of a dictionary are.
+  public struct ValueType: JSONDecodable, JSONEncodable, Sendable {
+    /// Their type; not `union`, `reference` or `status`.
+    public var type: ViewModelProtocol.PropertyType
+    /// Whether null is allowed; always for json.
+    public var isNullable: Bool
+    /// The least value of an integer or number.
+    public var minimum: Double?
+    /// The greatest value.
+    public var maximum: Double?
+    /// Values are multiples of it from `minimum`, or from 0.
+    public var step: Double?
+    /// The only strings, integers or numbers that are allowed.
+    public var values: [JSONOpaque]?
+    /// The fields of the type `struct`.
+    public var fields: [ViewModelProtocol.PayloadProperty]?
+
+    public init(
+      type: ViewModelProtocol.PropertyType, isNullable: Bool = false, minimum: Double? = nil, maximum: Double? = nil,
+      step: Double? = nil, values: [JSONOpaque]? = nil, fields: [ViewModelProtocol.PayloadProperty]? = nil
+    ) {
+      self.type = type
+      self.isNullable = isNullable
+      self.minimum = minimum
+      self.maximum = maximum
+      self.step = step
+      self.values = values
+      self.fields = fields
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`type`")
+      self.type = try ViewModelProtocol.PropertyType(from: json["type"])
+      let isNullable = json["isNullable"]
+      self.isNullable = try isNullable.isPresent ? isNullable.bool() : false
+      let minimum = json["minimum"]
+      self.minimum = try minimum.isPresent ? minimum.double() : nil
+      let maximum = json["maximum"]
+      self.maximum = try maximum.isPresent ? maximum.double() : nil
+      let step = json["step"]
+      self.step = try step.isPresent ? step.double() : nil
+      let values = json["values"]
+      self.values = try values.isPresent
+        ? values.array("array of 1 to 1000 elements", 1...1000) { (e) throws(JSONError) in try e.opaque("any value but null") }
+        : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent
+        ? fields.array("array of 1 to 100 elements", 1...100, ViewModelProtocol.PayloadProperty.init(from:))
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      type.encode(to: &writer)
+      writer.key("isNullable")
+      writer.value(isNullable)
+      if let minimum {
+        writer.key("minimum")
+        writer.value(minimum)
+      }
+      if let maximum {
+        writer.key("maximum")
+        writer.value(maximum)
+      }
+      if let step {
+        writer.key("step")
+        writer.value(step)
+      }
+      if let values {
+        writer.key("values")
+        writer.array(values) { $0.encode(to: &$1) }
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
       }
       writer.endObject()
     }
@@ -308,6 +416,10 @@ public enum ViewModelProtocol {
     public var values: [JSONOpaque]?
     /// The cases of the type `union`.
     public var cases: [ViewModelProtocol.UnionCase]?
+    /// The fields of the type `struct`.
+    public var fields: [ViewModelProtocol.PayloadProperty]?
+    /// What the values of a dictionary are; any values when absent.
+    public var valueType: ViewModelProtocol.ValueType?
     /// Who may set it.
     public var access: ViewModelProtocol.PropertyAccess
 
@@ -315,7 +427,8 @@ public enum ViewModelProtocol {
       name: String, type: ViewModelProtocol.PropertyType, defaultValue: JSONOpaque? = nil, isNullable: Bool = false,
       doc: String? = nil, derived: ViewModelProtocol.Derivation? = nil, minimum: Double? = nil,
       maximum: Double? = nil, step: Double? = nil, values: [JSONOpaque]? = nil,
-      cases: [ViewModelProtocol.UnionCase]? = nil, access: ViewModelProtocol.PropertyAccess = .all
+      cases: [ViewModelProtocol.UnionCase]? = nil, fields: [ViewModelProtocol.PayloadProperty]? = nil,
+      valueType: ViewModelProtocol.ValueType? = nil, access: ViewModelProtocol.PropertyAccess = .all
     ) {
       self.name = name
       self.type = type
@@ -328,6 +441,8 @@ public enum ViewModelProtocol {
       self.step = step
       self.values = values
       self.cases = cases
+      self.fields = fields
+      self.valueType = valueType
       self.access = access
     }
 
@@ -359,6 +474,12 @@ public enum ViewModelProtocol {
       self.cases = try cases.isPresent
         ? cases.array("array of 1 to 100 elements", 1...100, ViewModelProtocol.UnionCase.init(from:))
         : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent
+        ? fields.array("array of 1 to 100 elements", 1...100, ViewModelProtocol.PayloadProperty.init(from:))
+        : nil
+      let valueType = json["valueType"]
+      self.valueType = try valueType.isPresent ? ViewModelProtocol.ValueType(from: valueType) : nil
       let access = json["access"]
       self.access = try access.isPresent ? ViewModelProtocol.PropertyAccess(from: access) : .all
     }
@@ -402,6 +523,14 @@ public enum ViewModelProtocol {
       if let cases {
         writer.key("cases")
         writer.array(cases) { $0.encode(to: &$1) }
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
+      }
+      if let valueType {
+        writer.key("valueType")
+        valueType.encode(to: &writer)
       }
       writer.key("access")
       access.encode(to: &writer)

@@ -14,7 +14,8 @@ extension RPCError {
     /// The path of a value, from its pointer within the member that contains it.
     func path(_ pointer: String) -> String? {
       let names = [
-        ("values", pointer), ("setNull", ""), ("items", pointer), ("ids", pointer), ("defaultValue", ""), ("value", ""), ("path", ""),
+        ("values", pointer), ("setNull", ""), ("items", pointer), ("ids", pointer), ("defaultValue", ""), ("value", pointer),
+        ("path", ""), ("clear", ""),
       ]
       return names.first { root?.member($0.0).isPresent ?? false }.map { "\(prefix)/\($0.0)\($0.1)" }
     }
@@ -23,6 +24,8 @@ extension RPCError {
       let isGiven = root?.member("values").member(name).isPresent == true
       let path = isGiven ? path("/" + jsonPointerEscaped(name)) : place.path(toMember: "path", "from", "name")
       self.init(.unknownProperty, no: "property", name, among: available, at: path)
+    case .unknownField(let name, let pointer, let available):
+      self.init(.unknownProperty, no: "field", name, among: available, at: pointer.map(path) ?? place.path(toMember: "path"))
     case .wrongType(let pointer, let expected):
       self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
     case .notAllowed(let pointer, let rule, let expected):
@@ -71,8 +74,13 @@ extension RPCError {
         .invalidDefinition, "The property \"\(property)\" needs \(expected).", path: "\(prefix)/properties",
         expected: expected)
     case .inDefault(let index, let error):
+      var path = "\(prefix)/properties/\(index)/defaultValue"
+      _ = error.with { pointer in
+        path += pointer
+        return pointer
+      }
       self.init(error, in: nil, at: prefix, ErrorPlace(root: nil, prefix: prefix))
-      self.path = "\(prefix)/properties/\(index)/defaultValue"
+      self.path = path
     case .linkFailed(let link, let target, let failure):
       self = RPCError(.linkFailed, "The link \"\(link)\" could not write \(target): \(failure.message)")
         .with("link", link).with("target", target).with("error", Wire.failure(failure))

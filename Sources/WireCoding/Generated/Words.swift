@@ -641,6 +641,7 @@ extension PropertyType: WireWord {
     case .json: self = .json
     case .list: self = .list
     case .dictionary: self = .dictionary
+    case .`struct`: self = .`struct`
     case .reference: self = .reference
     case .status: self = .status
     case .union: self = .union
@@ -655,6 +656,7 @@ extension PropertyType: WireWord {
     case .json: .json
     case .list: .list
     case .dictionary: .dictionary
+    case .`struct`: .`struct`
     case .reference: .reference
     case .status: .status
     case .union: .union

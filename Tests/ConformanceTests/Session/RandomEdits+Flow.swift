@@ -7,6 +7,20 @@ extension RandomEdits {
     ["name": "a", "type": "integer"], ["name": "text", "type": "string", "isNullable": true, "defaultValue": "none"],
     ["name": "any", "type": "json"], ["name": "list", "type": "list", "doc": "some"],
     ["name": "near", "type": "reference"],
+    [
+      "name": "home", "type": "struct", "isNullable": true,
+      "fields": [
+        ["name": "lat", "type": "number", "minimum": -90], ["name": "note", "type": "string", "isNullable": true],
+        ["name": "tags", "type": "list", "defaultValue": ["t"]],
+        ["name": "door", "type": "struct", "fields": [["name": "code", "type": "integer", "defaultValue": 3]], "defaultValue": [:]],
+      ],
+    ],
+    [
+      "name": "ages", "type": "dictionary",
+      "valueType": [
+        "type": "struct", "isNullable": true, "fields": [["name": "age", "type": "integer"], ["name": "xy", "type": "json"]],
+      ],
+    ],
     ["name": "work", "type": "status"], ["name": "double", "type": "integer", "derived": ["expression": "a * 2"]],
     [
       "name": "scale", "type": "number",
@@ -47,6 +61,20 @@ extension RandomEdits {
       ]
       try attempt("viewModel/set", ["viewModel": .string(model), "values": values])
       if chance(0.3) { try attempt("viewModel/set", ["viewModel": .string(model), "path": "/text"]) }
+      let number = Value.integer(Int.random(in: -99...99, using: &random))
+      let key = pick(["ann", "b~0b", "c~1c", "ß"]) ?? "ann"
+      let parts: [(path: String, value: Value)] = [
+        ("home", ["lat": number, "door": ["code": number], "tags": ["u", ["id": "v", "n": number]]]), ("home/lat", number),
+        ("home/door/code", number), ("home/door", [:]), ("home/note", .null), ("home", .null), ("home/tags", ["v", "t"]),
+        ("ages", ["ann": ["age": number]]), ("ages/\(key)", ["age": number, "xy": ["a": [number]]]),
+        ("ages/\(key)", .null), ("ages/\(key)/age", number),
+      ]
+      for _ in 0..<3 {
+        guard let part = pick(parts) else { continue }
+        try attempt("state/set", ["path": .string("/viewModels/\(model)/\(part.path)"), "value": part.value])
+      }
+      let cleared: Value = [.string("/ages/\(key)"), "/home/tags"]
+      if chance(0.3) { try attempt("viewModel/set", ["viewModel": .string(model), "clear": cleared]) }
     case 5:
       try attempt("environment/register", ["key": "k1", "type": "integer", "defaultValue": 5])
       try attempt("environment/register", ["key": "k2", "type": "json", "isNullable": true, "doc": "d"])

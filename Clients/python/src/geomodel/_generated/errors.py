@@ -525,10 +525,10 @@ class NotWritableError(GeoModelError):
 
 
 class UnknownPropertyError(GeoModelError):
-    """The view model has no property of that name.
+    """The view model has no property, or a struct in it no field, of that name.
 
     `data` has:
-        available: Its properties.
+        available: Its properties, or fields.
     """
 
     kind = "unknownProperty"

@@ -194,7 +194,8 @@ class BindingMethods(AsyncCaller):
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
                 combines `*` with other characters.
 
@@ -292,7 +293,8 @@ class BindingMethods(AsyncCaller):
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             ValueTooLargeError: A value takes more than 16 MiB.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
@@ -419,7 +421,8 @@ class BindingMethods(AsyncCaller):
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
                 combines `*` with other characters.
@@ -7290,7 +7293,8 @@ class StateMethods(AsyncCaller):
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             NotAllowedError: A value has the right type, but the definition of its property does not allow
                 it.
@@ -8292,7 +8296,8 @@ class ViewModelMethods(AsyncCaller):
     `ifExists: reuse` returns the existing one; observing does not create one. Its properties are at
     `/viewModels/<id>/<property>`, its own id at `/viewModels/<id>/viewModel`; `*` stands for all of these, as
     it does for the members of any object. Derived properties are updated in the same revision and the same
-    delta as their inputs. Values are undone and saved, except derived ones and those of the type `status`.
+    delta as their inputs. Deltas of structs, and of dictionaries with `valueType`, have the parts that
+    changed. Values are undone and saved, except derived ones and those of the type `status`.
 
     `viewModel/provide` shares a view model with an object and all below it; `viewModel/resolve` finds the one
     shared by the nearest ancestor.
@@ -8321,6 +8326,8 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             NotAllowedError: A value has the right type, but the definition of its property does not allow
                 it.
@@ -8395,7 +8402,8 @@ class ViewModelMethods(AsyncCaller):
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             NotAllowedError: A value has the right type, but the definition of its property does not allow
                 it.
@@ -8528,7 +8536,8 @@ class ViewModelMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             NotAllowedError: A value has the right type, but the definition of its property does not allow
                 it.
@@ -8583,7 +8592,8 @@ class ViewModelMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             NotAllowedError: A value has the right type, but the definition of its property does not allow
                 it.
@@ -8639,7 +8649,8 @@ class ViewModelMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
@@ -8689,7 +8700,8 @@ class ViewModelMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
-            UnknownPropertyError: The view model has no property of that name.
+            UnknownPropertyError: The view model has no property, or a struct in it no field, of that
+                name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
