@@ -111,7 +111,9 @@ extension DocumentReader {
   ) throws {
     try readMembers("values", of: item) { world, name, value in
       guard isWanted(try? world.viewModels.require(id).property(name)) else { return }
-      try world.setValues(of: id, [(name, try Wire.value(value))])
+      do { try world.setValues(of: id, [(name, try Wire.value(value))]) } catch ModelError.flow(let fault) where fault.path != nil {
+        throw Self.placed(ModelError.flow(fault), at: item.path + "/values" + (fault.path ?? ""))
+      }
     }
   }
 

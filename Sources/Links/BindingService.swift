@@ -97,9 +97,13 @@ package enum BindingService: BindingHandlers {
       ]
     }
     if let existing { return { Wire.link(try $0.links.require(existing.id)) } }
-    try PathWriting.check(second, in: world)
-    try PathWriting.checkPart(second, in: world)
-    if isTwoWay { try PathWriting.check(first, in: world) } else { try PathReading.check(first, in: world) }
+    try checking("second") {
+      try PathWriting.check(second, in: world)
+      try PathWriting.checkPart(second, in: world)
+    }
+    try checking("first") {
+      if isTwoWay { try PathWriting.check(first, in: world) } else { try PathReading.check(first, in: world) }
+    }
     if isTwoWay, (params.transform == nil) != (params.inverse == nil) {
       throw RPCError(
         .invalidParams, "A two-way link has both `transform` and `inverse`, or neither.",
@@ -111,6 +115,15 @@ package enum BindingService: BindingHandlers {
       id: params.id.map { ID($0) }, first, second, isTwoWay: isTwoWay, transform: transform, inverse: inverse,
       owner: owner)
     return { Wire.link(try $0.links.require(link.id)) }
+  }
+
+  /// Adds the param whose path is checked to an error that does not know which it is.
+  private static func checking(_ param: String, _ check: () throws -> Void) throws {
+    do { try check() } catch {
+      guard var failure = RPCError(error, in: nil, at: "/params"), failure.path == nil else { throw error }
+      failure.path = "/params/\(param)"
+      throw failure
+    }
   }
 
   /// An expression over `value` alone.

@@ -3,7 +3,7 @@
 import GeoModel
 
 package enum PathReading {
-  /// Checks that the object and the member of a path exist. A value below the member may appear later.
+  /// Checks that the object and the member of a path exist, and the fields of structs. A value below the member may appear later.
   package static func check(_ path: ModelPath, in world: World) throws {
     guard path.names.count > 1, StateTree.node(at: path.prefix(1), in: world) != nil else {
       throw ModelError.flow(.invalidPath(path.description))
@@ -12,6 +12,9 @@ package enum PathReading {
     guard world.revision(of: object) != nil else { throw ModelError.unknownID(object.collection, object.id) }
     guard path.names.count < 3 || StateTree.node(at: path.prefix(3), in: world) != nil else {
       throw ModelError.flow(.invalidPath(path.description))
+    }
+    if object.collection == .viewModels, path.names.count > 3, let model = world.viewModels[ViewModelID(object.id)] {
+      _ = try (try? model.property(path.names[2].string))?.part(at: path.names.dropFirst(3))
     }
   }
 

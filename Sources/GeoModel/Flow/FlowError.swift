@@ -42,6 +42,16 @@ public enum FlowError: Error, Hashable, Sendable {
   /// The target of a link refused the value.
   case linkFailed(link: String, target: String, Failure)
 
+  /// The path of the fault in a value given; nil for other errors.
+  public var path: String? {
+    var found: String?
+    _ = with { path in
+      found = path
+      return path
+    }
+    return found
+  }
+
   /// The same error with another path, made of its own; unchanged if it is not about a value given.
   public func with(path: (String) -> String) -> FlowError {
     switch self {

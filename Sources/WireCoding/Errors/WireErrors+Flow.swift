@@ -74,13 +74,8 @@ extension RPCError {
         .invalidDefinition, "The property \"\(property)\" needs \(expected).", path: "\(prefix)/properties",
         expected: expected)
     case .inDefault(let index, let error):
-      var path = "\(prefix)/properties/\(index)/defaultValue"
-      _ = error.with { pointer in
-        path += pointer
-        return pointer
-      }
       self.init(error, in: nil, at: prefix, ErrorPlace(root: nil, prefix: prefix))
-      self.path = path
+      self.path = "\(prefix)/properties/\(index)/defaultValue" + (error.path ?? "")
     case .linkFailed(let link, let target, let failure):
       self = RPCError(.linkFailed, "The link \"\(link)\" could not write \(target): \(failure.message)")
         .with("link", link).with("target", target).with("error", Wire.failure(failure))
