@@ -57,7 +57,7 @@ extension ListResult {
   ///   - hasMore: whether more elements follow these `count`, to which `nextOffset` leads.
   ///   - make: makes the result with the given number of elements, in time proportional to it.
   /// - Throws: `resultTooLarge` if there are elements and not even the first fits.
-  /// - Complexity: O(log n) results, most of them smaller than the one that is returned, none more than twice as large by much.
+  /// - Complexity: about five results of the size that is returned where elements have similar sizes, at most O(log n).
   static func cut(
     _ maxBytes: Int?, _ count: Int, after offset: Int, hasMore: Bool, _ make: (Int) throws -> Self
   ) throws -> Self {
@@ -66,23 +66,33 @@ extension ListResult {
       if hasMore || number < count { (result.exceededLimit, result.nextOffset) = (true, offset + number) }
       return result
     }
-    guard let maxBytes, count > 0 else { return try made(count) }
+    // No result is larger, and products stay in range.
+    guard let maxBytes = maxBytes.map({ min($0, 1 << 32) }), count > 0 else { return try made(count) }
     var fitting: Self?
-    var (fits, exceeds, needed) = (0, count + 1, 0)
-    while fits + 1 < exceeds {
-      // Doubled up to the first number that does not fit, then halved between that and the last that does.
-      let number = exceeds > count ? min(max(fits * 2, 1), count) : (fits + exceeds) / 2
+    // Numbers of elements that fit and that do not, with the sizes of their results.
+    var (fits, exceeds) = ((number: 0, size: 0), (number: count + 1, size: 0))
+    var guesses = 0
+    while fits.number + 1 < exceeds.number {
+      var number = (fits.number + exceeds.number) / 2
+      if exceeds.number > count {
+        let guess = fits.number * maxBytes / max(fits.size, 1)
+        number = min(max(guess, fits.number * 2, 1), max(fits.number * 8, 1), count)
+      } else if guesses < 6 {
+        guesses += 1
+        let part = Double(maxBytes - fits.size) / Double(exceeds.size - fits.size)
+        number = min(fits.number + max(Int(part * Double(exceeds.number - fits.number)), 1), exceeds.number - 1)
+      }
       do {
         let result = try made(number)
         let size = result.text.count
-        if size <= maxBytes { (fits, fitting) = (number, result) } else { (exceeds, needed) = (number, size) }
-      } catch QueryError.resultTooLarge where fits > 0 {
-        exceeds = number
-      } catch let error as RPCError where fits > 0 && error.kind == "resultTooLarge" {
-        exceeds = number
+        if size <= maxBytes { (fits, fitting) = ((number, size), result) } else { exceeds = (number, size) }
+      } catch QueryError.resultTooLarge where fits.number > 0 {
+        exceeds = (number, maxBytes * 2)
+      } catch let error as RPCError where fits.number > 0 && error.kind == "resultTooLarge" {
+        exceeds = (number, maxBytes * 2)
       }
     }
-    guard let fitting else { throw RPCError.firstElement(needs: needed, maxBytes) }
+    guard let fitting else { throw RPCError.firstElement(needs: exceeds.size, maxBytes) }
     return fitting
   }
 }
