@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "aa64bcb7a2dcbae8"
+  public static let hash = "6675a8e473dd195b"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -894,9 +894,9 @@ public enum WireProtocol {
     MethodInfo(
       name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
       params: ["type", "doc", "properties"], required: ["type", "properties"],
-      errors: [.alreadyDefined, .invalidDefinition, .invalidPath, .unknownId, .unknownField, .wrongType,
-      .notAllowed, .duplicateItem, .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep,
-      .contentModified]
+      errors: [.alreadyDefined, .invalidDefinition, .invalidPath, .unknownId, .unknownField, .unknownProperty,
+      .wrongType, .notAllowed, .duplicateItem, .valueTooLarge, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"aa64bcb7a2dcbae8"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6675a8e473dd195b"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -72,7 +72,7 @@ public enum OpenRPCDocument {
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"id","value":"b1"},\#
 {"name":"path","value":"/viewModels/pizza/ingredients/cheese/amount"}],"result":{"name":"result","value":{"binding":"b1","revision":6,"path":"/viewModels/pizza/ingredients/cheese/amount","access":"readWrite","value":2}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"binding/get","summary":"A binding and its value.","description":"A binding and its value.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -96,7 +96,7 @@ public enum OpenRPCDocument {
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -134,7 +134,7 @@ public enum OpenRPCDocument {
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -2137,7 +2137,7 @@ public enum OpenRPCDocument {
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
@@ -2412,6 +2412,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModelDefineResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
@@ -2440,7 +2441,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
@@ -2476,7 +2477,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
@@ -2492,7 +2493,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
@@ -2510,7 +2511,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31110,"message":"The list has no item of that id.","data":{"kind":"unknownItem"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -2526,7 +2527,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
-{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31110,"message":"The list has no item of that id.","data":{"kind":"unknownItem"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -3657,7 +3658,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "description":"The flags that are set."}},\#
 "examples":[{"layer":"cities","flags":["outOfScale"]}],"x-since":"0.1.0","x-domain":"view"},\#
 "PropertyName":{"title":"PropertyName","description":"The name of a property, of an environment key or of a shared object.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z_][A-Za-z0-9_]{0,63}$","examples":["score"],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"PropertyType":{"title":"PropertyType","description":"The type of a property, and its initial value.","type":"string","enum":["boolean","integer","number","string","json","list","dictionary","reference","status","union"],"x-enum-descriptions":{"boolean":"Initially false.","integer":"Initially 0.","number":"Initially 0.","string":"Initially empty.","json":"Any value, null included; initially null.","list":"An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs once.","dictionary":"An object with members of any name; initially empty.","reference":"The id of an existing object, or null; initially null, and null again once that object is removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; another id is refused with `unknownId`. A default other than null is refused, since the object could be removed while the definition remains. Documents save null for objects that they do not hold: location sources, bindings, links, and view models owned by those.","status":"`{\"type\": \"processing\"}`, `{\"type\": \"empty\"}` (initially), `{\"type\": \"idle\", \"items\": [...]}` or `{\"type\": \"failed\", \"error\": {\"kind\", \"message\", ...}}`: state and data in one value.","union":"One of the `cases` of the definition: `{\"type\": \"<case>\"}` with the properties of its payload, and no others. Properties that are left out have their defaults. Initially the first case; if its payload has properties without a default, the definition needs a `defaultValue`."},\#
+"PropertyType":{"title":"PropertyType","description":"The type of a property, and its initial value.","type":"string","enum":["boolean","integer","number","string","json","list","dictionary","struct","reference","status","union"],"x-enum-descriptions":{"boolean":"Initially false.","integer":"Initially 0.","number":"Initially 0.","string":"Initially empty.","json":"Any value, null included; initially null.","list":"An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs once.","dictionary":"An object with members of any name, with `valueType` all of one type; initially empty.","struct":"An object with the `fields` of the definition and no others: another one is refused with `unknownProperty`, in a value as in a path. Fields that are left out have their defaults. Initially each field has its default, or else the initial value of its type.","reference":"The id of an existing object, or null; initially null, and null again once that object is removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; another id is refused with `unknownId`. A default other than null is refused, since the object could be removed while the definition remains. Documents save null for objects that they do not hold: location sources, bindings, links, and view models owned by those.","status":"`{\"type\": \"processing\"}`, `{\"type\": \"empty\"}` (initially), `{\"type\": \"idle\", \"items\": [...]}` or `{\"type\": \"failed\", \"error\": {\"kind\", \"message\", ...}}`: state and data in one value.","union":"One of the `cases` of the definition: `{\"type\": \"<case>\"}` with the properties of its payload, and no others. Properties that are left out have their defaults. Initially the first case; if its payload has properties without a default, the definition needs a `defaultValue`."},\#
 "examples":["number"],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "Derivation":{"title":"Derivation","description":"How a property is computed. Its value is its default, else null, when the expression cannot be computed, is null or has another type than declared.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"The expression. A name in it is one of `inputs`, else a property of the view model; other names are refused with `unknownField`. Functions that format text for people use the environment of the view model's owner."},\#
 "inputs":{"type":"object","additionalProperties":{"type":"string"},\#
@@ -3669,7 +3670,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "examples":[{"expression":"right * 10 - wrong","inputs":{"wrong":"/viewModels/other/wrong"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "PropertyAccess":{"title":"PropertyAccess","description":"Who may set a property. All may read it.","type":"string","enum":["all","owner"],"x-enum-descriptions":{"all":"Every request.","owner":"Requests with the `meta.origin` of the one that created the view model, or without an origin if that had none. Other requests, and bindings and links that they create, are refused with `readOnly`; undo and redo are allowed."},\#
 "examples":["owner"],"x-since":"0.2.0","x-domain":"viewModel"},\#
-"PayloadProperty":{"title":"PayloadProperty","description":"A property of a case's payload. A value has to give it unless it is nullable or has a `defaultValue`.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `type`."},\#
+"PayloadProperty":{"title":"PayloadProperty","description":"A property of a case's payload, or a field of a struct. A value has to give it unless it is nullable or has a `defaultValue`.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; in a payload not `type`."},\#
 "type":{"$ref":"#/components/schemas/PropertyType","description":"Its type; not `union`, `reference` or `status`."},\#
 "defaultValue":{"description":"Its value when none is given."},\#
 "isNullable":{"type":"boolean","description":"Whether null is allowed; always for json.","default":false},\#
@@ -3678,8 +3679,21 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "maximum":{"type":"number","description":"The greatest value."},\#
 "step":{"type":"number","description":"Values are multiples of it from `minimum`, or from 0."},\#
 "values":{"type":"array","items":{},\#
-"minItems":1,"maxItems":1000,"description":"The only strings, integers or numbers that are allowed."}},\#
+"minItems":1,"maxItems":1000,"description":"The only strings, integers or numbers that are allowed."},\#
+"fields":{"type":"array","items":{"$ref":"#/components/schemas/PayloadProperty"},\#
+"minItems":1,"maxItems":100,"description":"The fields of the type `struct`."},\#
+"valueType":{"$ref":"#/components/schemas/ValueType","description":"What the values of a dictionary are; any values when absent."}},\#
 "examples":[{"name":"radius","type":"number","minimum":0}],"x-since":"0.2.0","x-domain":"viewModel"},\#
+"ValueType":{"title":"ValueType","description":"What the values of a dictionary are.","type":"object","required":["type"],"properties":{"type":{"$ref":"#/components/schemas/PropertyType","description":"Their type; not `union`, `reference` or `status`."},\#
+"isNullable":{"type":"boolean","description":"Whether null is allowed; always for json.","default":false},\#
+"minimum":{"type":"number","description":"The least value of an integer or number."},\#
+"maximum":{"type":"number","description":"The greatest value."},\#
+"step":{"type":"number","description":"Values are multiples of it from `minimum`, or from 0."},\#
+"values":{"type":"array","items":{},\#
+"minItems":1,"maxItems":1000,"description":"The only strings, integers or numbers that are allowed."},\#
+"fields":{"type":"array","items":{"$ref":"#/components/schemas/PayloadProperty"},\#
+"minItems":1,"maxItems":100,"description":"The fields of the type `struct`."}},\#
+"examples":[{"type":"integer","minimum":0}],"x-since":"0.3.0","x-domain":"viewModel"},\#
 "UnionCase":{"title":"UnionCase","description":"A case of a property of the type `union`.","type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"The `type` of its values."},\#
 "doc":{"type":"string","maxLength":4096,"description":"Its documentation."},\#
 "properties":{"type":"array","items":{"$ref":"#/components/schemas/PayloadProperty"},\#
@@ -3698,6 +3712,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "minItems":1,"maxItems":1000,"description":"An enumeration: the only strings, integers or numbers that are allowed; others are refused with `notAllowed`."},\#
 "cases":{"type":"array","items":{"$ref":"#/components/schemas/UnionCase"},\#
 "minItems":1,"maxItems":100,"description":"The cases of the type `union`."},\#
+"fields":{"type":"array","items":{"$ref":"#/components/schemas/PayloadProperty"},\#
+"minItems":1,"maxItems":100,"description":"The fields of the type `struct`."},\#
+"valueType":{"$ref":"#/components/schemas/ValueType","description":"What the values of a dictionary are; any values when absent."},\#
 "access":{"$ref":"#/components/schemas/PropertyAccess","description":"Who may set it.","default":"all"}},\#
 "examples":[{"name":"score","type":"integer","derived":{"expression":"right * 10"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "PropertyValues":{"title":"PropertyValues","description":"Values by the names of properties. In requests null means unchanged, like absent.","type":"object","examples":[{"right":3}],"x-since":"0.1.0","x-domain":"viewModel"},\#
@@ -3867,9 +3884,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "notWritable":{"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable","target":"/maps/m1/spatialReference"},\#
 "x-data":{"type":"object","required":["target"],"properties":{"target":{"type":"string","description":"The path."}}},\#
 "x-since":"0.1.0"},\#
-"unknownProperty":{"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty","path":"/params/values/other","available":["right","score"]},\#
+"unknownProperty":{"code":-31103,"message":"The view model has no property, or a struct in it no field, of that name.","data":{"kind":"unknownProperty","path":"/params/values/other","available":["right","score"]},\#
 "x-data":{"type":"object","required":["available"],"properties":{"available":{"type":"array","items":{"type":"string"},\#
-"description":"Its properties."}}},\#
+"description":"Its properties, or fields."}}},\#
 "x-since":"0.1.0"},\#
 "wrongType":{"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType","path":"/params/value","expected":"string"},\#
 "x-since":"0.1.0"},\#

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "aa64bcb7a2dcbae8"
+PROTOCOL_HASH = "6675a8e473dd195b"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -4523,7 +4523,8 @@ A string matching [A-Za-z_][A-Za-z0-9_]{0,63}.
 """
 
 PropertyType = Literal[
-    "boolean", "integer", "number", "string", "json", "list", "dictionary", "reference", "status", "union",
+    "boolean", "integer", "number", "string", "json", "list", "dictionary", "struct", "reference", "status",
+    "union",
 ]
 """The type of a property, and its initial value.
 
@@ -4534,7 +4535,10 @@ PropertyType = Literal[
 `json`: Any value, null included; initially null.
 `list`: An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each
 occurs once.
-`dictionary`: An object with members of any name; initially empty.
+`dictionary`: An object with members of any name, with `valueType` all of one type; initially empty.
+`struct`: An object with the `fields` of the definition and no others: another one is refused with
+`unknownProperty`, in a value as in a path. Fields that are left out have their defaults. Initially each field
+has its default, or else the initial value of its type.
 `reference`: The id of an existing object, or null; initially null, and null again once that object is
 removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models,
 bindings and links; another id is refused with `unknownId`. A default other than null is refused, since the
@@ -4593,11 +4597,12 @@ are allowed.
 
 
 class PayloadProperty(TypedDict):
-    """A property of a case's payload. A value has to give it unless it is nullable or has a `defaultValue`.
+    """A property of a case's payload, or a field of a struct. A value has to give it unless it is nullable or
+    has a `defaultValue`.
     """
 
     name: PropertyName
-    """Its name; not `type`."""
+    """Its name; in a payload not `type`."""
     type: PropertyType
     """Its type; not `union`, `reference` or `status`."""
     defaultValue: NotRequired[Any]
@@ -4614,6 +4619,29 @@ class PayloadProperty(TypedDict):
     """Values are multiples of it from `minimum`, or from 0."""
     values: NotRequired[list[Any]]
     """The only strings, integers or numbers that are allowed. (1 to 1000 elements)"""
+    fields: NotRequired[list[PayloadProperty]]
+    """The fields of the type `struct`. (1 to 100 elements)"""
+    valueType: NotRequired[ValueType]
+    """What the values of a dictionary are; any values when absent."""
+
+
+class ValueType(TypedDict):
+    """What the values of a dictionary are."""
+
+    type: PropertyType
+    """Their type; not `union`, `reference` or `status`."""
+    isNullable: NotRequired[bool]
+    """Whether null is allowed; always for json. (default False)"""
+    minimum: NotRequired[float]
+    """The least value of an integer or number."""
+    maximum: NotRequired[float]
+    """The greatest value."""
+    step: NotRequired[float]
+    """Values are multiples of it from `minimum`, or from 0."""
+    values: NotRequired[list[Any]]
+    """The only strings, integers or numbers that are allowed. (1 to 1000 elements)"""
+    fields: NotRequired[list[PayloadProperty]]
+    """The fields of the type `struct`. (1 to 100 elements)"""
 
 
 class UnionCase(TypedDict):
@@ -4663,6 +4691,10 @@ class PropertyDefinition(TypedDict):
     """
     cases: NotRequired[list[UnionCase]]
     """The cases of the type `union`. (1 to 100 elements)"""
+    fields: NotRequired[list[PayloadProperty]]
+    """The fields of the type `struct`. (1 to 100 elements)"""
+    valueType: NotRequired[ValueType]
+    """What the values of a dictionary are; any values when absent."""
     access: NotRequired[PropertyAccess]
     """Who may set it. (default "all")"""
 
