@@ -38,6 +38,9 @@ static void bound(int resource, uint64_t bytes) {
 #define CREADER_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
+#ifndef __NR_close_range
+#define __NR_close_range 436
+#endif
 #ifndef __NR_landlock_create_ruleset
 #define __NR_landlock_create_ruleset 444
 #define __NR_landlock_add_rule 445
@@ -187,8 +190,36 @@ static unsigned drop_capabilities(void) {
   return syscall(__NR_capset, &header, none) == 0 ? CREADER_CAPABILITIES : 0;
 }
 
-unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_network) {
-  unsigned holds = 0;
+unsigned creader_confine_template(void) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_DUMPABLE, 0);
+  bound(RLIMIT_CORE, 0);
+  unsigned holds = unshare(CLONE_NEWNET) == 0 ? CREADER_NETWORK_NAMESPACE : 0;
+  drop_capabilities();
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  return holds;
+}
+
+pid_t creader_fork(int channel) {
+  // Where the C library keeps its thread's number. fork() renews it as the kernel does here, but makes a child of this process, of
+  // which the server could not wait for the end.
+  pid_t *number = NULL;
+  if (prctl(PR_GET_TID_ADDRESS, &number) != 0) return -1;
+  struct stat threads;
+  // A folder has a link for itself, for its name and for each folder in it.
+  if (!number || *number != getpid() || stat("/proc/self/task", &threads) != 0 || threads.st_nlink != 3) {
+    errno = ENOSYS;
+    return -1;
+  }
+  // The last two arguments change places between machines; one of them is not used.
+  const unsigned long flags = CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+  pid_t process = (pid_t)syscall(__NR_clone, flags, NULL, NULL, number, number);
+  if (process == 0 && (dup2(channel, 3) != 3 || syscall(__NR_close_range, 4, ~0U, 0) != 0)) _exit(1);
+  return process;
+}
+
+unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_network, unsigned inherited) {
+  unsigned holds = inherited & CREADER_NETWORK_NAMESPACE;
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0) holds |= CREADER_DIES_WITH_PARENT;
   prctl(PR_SET_DUMPABLE, 0);
   bound(RLIMIT_AS, address_space);
@@ -197,7 +228,7 @@ unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_n
   // Writing beyond the limit returns an error instead of raising a signal.
   signal(SIGXFSZ, SIG_IGN);
   holds |= CREADER_MEMORY;
-  if (!allow_network && unshare(CLONE_NEWNET) == 0) holds |= CREADER_NETWORK_NAMESPACE;
+  if (!allow_network && !inherited && unshare(CLONE_NEWNET) == 0) holds |= CREADER_NETWORK_NAMESPACE;
   holds |= drop_capabilities();
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return holds;
   return holds | filter_system_calls(allow_network);
@@ -236,8 +267,16 @@ unsigned creader_restrict_files(const char *const *folders, const int *descripto
 
 #else
 
-unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_network) {
-  (void)address_space, (void)allow_network;
+unsigned creader_confine_template(void) { return 0; }
+
+pid_t creader_fork(int channel) {
+  (void)channel;
+  errno = ENOSYS;
+  return -1;
+}
+
+unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_network, unsigned inherited) {
+  (void)address_space, (void)allow_network, (void)inherited;
   bound(RLIMIT_FSIZE, file_size);
   return 0;
 }

@@ -14,11 +14,12 @@ public enum ReaderProcess {
   /// - Parameters:
   ///   - memory: limit of the address space in bytes.
   ///   - allowsNetwork: whether it reads from the network; it then gets no files.
-  public static func serve(at descriptor: CInt, memory: UInt64, allowsNetwork: Bool) -> Never {
+  ///   - inherited: what confines it already, as the process that it was forked from.
+  public static func serve(at descriptor: CInt, memory: UInt64, allowsNetwork: Bool, inherited: UInt32 = 0) -> Never {
     let channel = Channel(descriptor: descriptor)
     setEnvironment(allowsNetwork)
     cgdal_allow_network(allowsNetwork ? 1 : 0)
-    var protections = creader_confine(memory, fileSizeLimit, allowsNetwork ? 1 : 0)
+    var protections = creader_confine(memory, fileSizeLimit, allowsNetwork ? 1 : 0, inherited)
     listen(channel)
     do {
       try reply(.ready(protections), channel)
@@ -50,6 +51,29 @@ public enum ReaderProcess {
     } catch ChannelError.exhausted {
       try? reply(.failed(.openFailed(driver: nil, path: "", reason: errorText(EMFILE))), channel)
       _exit(1)
+    } catch {
+      _exit(0)
+    }
+  }
+
+  /// Forks readers, with GDAL loaded, until the other end is gone. The process itself never gets a file, and has one thread.
+  public static func serveTemplate(at descriptor: CInt, memory: UInt64) -> Never {
+    let channel = Channel(descriptor: descriptor)
+    setEnvironment(false)
+    let inherited = creader_confine_template()
+    _ = GDALLibrary.shared
+    do {
+      while true {
+        // A reader must not close its channel, which has the number of this one.
+        try withExtendedLifetime(channel) {
+          let files = try channel.receive().takeFiles()
+          defer { for file in files { close(file) } }
+          guard let file = files.first else { _exit(1) }
+          let process = creader_fork(file)
+          if process == 0 { serve(at: 3, memory: memory, allowsNetwork: false, inherited: inherited) }
+          try reply(.forked(Int(process)), channel)
+        }
+      }
     } catch {
       _exit(0)
     }
@@ -87,6 +111,8 @@ public enum ReaderProcess {
     for (name, value) in [
       ("SPATIALITE_LOAD", "NO"), ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("PROJ_NETWORK", "OFF"), ("CPL_DEBUG", "OFF"),
       ("GDAL_DRIVER_PATH", "disable"), ("OGR_DRIVER_PATH", "disable"), ("GDAL_CONFIG_FILE", "/dev/null"),
+      // Threads of libraries would keep a template from forking.
+      ("OPENBLAS_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1"),
       ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY,trusted_schema=0"),
       // Timeouts in seconds: without a connection, and below one byte a second. Whole downloads have no time limit.
       ("GDAL_HTTP_CONNECTTIMEOUT", allowsNetwork ? "30" : "1"), ("GDAL_HTTP_LOW_SPEED_TIME", "60"),
@@ -159,8 +185,8 @@ private final class ReaderServer {
         try send(.raster(raster.description))
       case .readWindows: try readWindows(message.files.first)
       case .taken: return
-      // Requests to a writer or an engine.
-      case .write, .block, .end, .relate: _exit(1)
+      // Requests to a template, a writer or an engine.
+      case .fork, .write, .block, .end, .relate: _exit(1)
       }
       try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {

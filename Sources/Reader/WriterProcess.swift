@@ -17,7 +17,7 @@ public enum WriterProcess {
   public static func serve(at descriptor: CInt, memory: UInt64) -> Never {
     let channel = Channel(descriptor: descriptor)
     setEnvironment()
-    var protections = creader_confine(memory, fileSizeLimit, 0)
+    var protections = creader_confine(memory, fileSizeLimit, 0, 0)
     ReaderProcess.listen(channel)
     do {
       let message = try channel.receive()

@@ -33,21 +33,49 @@ final class ReaderHandle: Sendable {
   }
 
   /// Starts a process from a thread that waits for its end: on Linux a reader dies with the thread that spawned it.
-  init?(_ executable: String, _ arguments: [String]) {
+  ///
+  /// - Parameters:
+  ///   - template: forks the process, if it can.
+  ///   - atEnd: runs on that thread when the process has ended.
+  init?(
+    _ executable: String, _ arguments: [String], template: ReaderTemplate? = nil, atEnd: @escaping @Sendable () -> Void = {}
+  ) {
     guard let (own, theirs) = Channel.pair() else { return nil }
     channel = Mutex(own)
+    let end = Mutex<Channel?>(theirs)
     startThread { [self] in
-      let words = ([executable] + arguments).map { strdup($0) }
-      defer { for word in words { free(word) } }
-      var process = pid_t()
-      var list = words + [nil]
-      let failure = creader_spawn(executable, &list, theirs.descriptor, &process)
-      if failure != 0 {
-        let lacks = failure == ENOENT && executable.utf8.starts(with: "/proc/".utf8) ? "; /proc is not mounted" : ""
-        reason.withLock { $0 = "\(executable) does not start: \(errorText(failure))\(lacks)" }
+      // Closed before the wait, so that the channel ends with the process.
+      let process = end.withLock { end in
+        defer { end = nil }
+        return end.flatMap { template?.fork($0) ?? spawn(executable, arguments, $0) }
       }
-      withExtendedLifetime(theirs) {}
-      supervise(failure == 0 ? process : nil)
+      supervise(process)
+      withExtendedLifetime(template) {}
+      atEnd()
+    }
+  }
+
+  private func spawn(_ executable: String, _ arguments: [String], _ channel: Channel) -> pid_t? {
+    let words = ([executable] + arguments).map { strdup($0) }
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    var list = words + [nil]
+    let failure = creader_spawn(executable, &list, channel.descriptor, &process)
+    if failure != 0 {
+      let lacks = failure == ENOENT && executable.utf8.starts(with: "/proc/".utf8) ? "; /proc is not mounted" : ""
+      reason.withLock { $0 = "\(executable) does not start: \(errorText(failure))\(lacks)" }
+    }
+    return failure == 0 ? process : nil
+  }
+
+  /// Whether the process runs, or starts, with at least the priority of the calling thread.
+  var isPrompt: Bool {
+    life.withLock { life in
+      switch life {
+      case .starting: true
+      case .running(let process): niceness(ofThread: Int(process)) <= niceness()
+      case .ended: false
+      }
     }
   }
 

@@ -19,8 +19,8 @@ public final class Readers: Sendable {
   private let arguments: [String]
   /// Limit of the address space of a reader or writer in bytes.
   let memory: UInt64
-  /// A process that has loaded its libraries and waits for its first request.
-  private let reserve = Mutex<ReaderHandle?>(nil)
+  /// Forks readers; started with the first of them.
+  private let template = Mutex<ReaderTemplate?>(nil)
   /// Readers kept after a request for further requests about the same files: a source is described first, and its layers are
   /// loaded afterwards. They never serve other files, because a hostile file could then forge the content of another.
   private let idle = Mutex<[(files: OpenFiles.Key, reader: ReaderHandle)]>([])
@@ -51,7 +51,6 @@ public final class Readers: Sendable {
   }
 
   deinit {
-    reserve.withLock { $0?.end() }
     idle.withLock { idle in for entry in idle { entry.reader.end() } }
   }
 
@@ -182,7 +181,7 @@ public final class Readers: Sendable {
     oldest?.end()
   }
 
-  /// Sends the first request to a reader, and starts another one for the next request.
+  /// Sends the first request to a reader.
   ///
   /// - Parameter isNew: whether to start a reader, because a waiting one may be dead.
   func begin(
@@ -190,8 +189,12 @@ public final class Readers: Sendable {
   ) throws(ReadError) -> ReaderWork {
     // A reader with network access reads nothing else.
     let isRemote = files.job.address != nil
-    let ready = isNew || isRemote ? nil : waiting(for: files)
-    guard let reader = ready ?? ReaderHandle(executable, arguments + (isRemote ? ["--allow-network"] : [])) else {
+    let known = isNew || isRemote ? nil : waiting(for: files)
+    let reader =
+      isRemote
+      ? ReaderHandle(executable, arguments + ["--allow-network"])
+      : known ?? ReaderHandle(executable, arguments, template: isNew ? nil : runningTemplate())
+    guard let reader else {
       let reason = "a reader does not start: \(errorText())"
       throw .readerFailed(
         ReaderFailure(path: Address(path).shown, driver: nil, signal: nil, messages: [reason], reason: reason))
@@ -204,17 +207,20 @@ public final class Readers: Sendable {
     return work
   }
 
-  /// A reader that has read these files before, or else the reserve, which is replaced by a new one.
+  /// The template; nil for the first reader, which takes no longer to start itself.
+  private func runningTemplate() -> ReaderTemplate? {
+    template.withLock { template in
+      if let template, template.isPrompt { return template }
+      template = ReaderTemplate(executable, memory: memory)
+      return nil
+    }
+  }
+
+  /// A reader that has read these files before.
   private func waiting(for files: OpenFiles) -> ReaderHandle? {
-    let known = idle.withLock { idle in
+    let waiting = idle.withLock { idle in
       idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
     }
-    let waiting =
-      known
-      ?? reserve.withLock { reserve in
-        defer { reserve = ReaderHandle(executable, arguments) }
-        return reserve
-      }
     guard let waiting, !waiting.matchPriority() else { return waiting }
     // The reader has the lower priority of the thread that started it, and it cannot be raised.
     waiting.end()

@@ -22,6 +22,8 @@ public enum ReaderConfinement: Sendable, CaseIterable {
 }
 
 public enum ReaderReply: Hashable, Sendable {
+  /// A template's: the number of the new reader; -1 if it cannot fork.
+  case forked(Int)
   /// The reader waits for its first request; bits of `CREADER_` name its protections.
   case ready(UInt32)
   /// The driver that recognized the file.
@@ -49,11 +51,12 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, refused, done, failed
+    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, refused, done, failed
   }
 
   private var kind: Kind {
     switch self {
+    case .forked: .forked
     case .ready: .ready
     case .opened: .opened
     case .complaint: .complaint
@@ -75,6 +78,8 @@ extension ReaderReply {
     writer.beginObject()
     writer.member("type", kind.rawValue)
     switch self {
+    case .forked(let process):
+      writer.member("process", process)
     case .ready(let protections):
       writer.member("protections", Int(protections))
     case .opened(let driver):
@@ -117,6 +122,7 @@ extension ReaderReply {
   /// - Parameter path: the file's name in descriptions and errors.
   public init(from json: JSONValue, path: String) throws(JSONError) {
     switch try json["type"].word(Kind.self) {
+    case .forked: self = .forked(try json["process"].integer())
     case .ready: self = .ready(UInt32(truncatingIfNeeded: try json["protections"].integer()))
     case .opened: self = .opened(try json["driver"].string())
     case .complaint: self = .complaint(try json["text"].string())

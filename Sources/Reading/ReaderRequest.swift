@@ -28,6 +28,8 @@ public struct ReadJob: Hashable, Sendable {
 }
 
 public enum ReaderRequest: Hashable, Sendable {
+  /// To a template: the message's file is the channel of a new reader.
+  case fork
   case describe(ReadJob)
   /// The features of a layer, or of the first layer if nil.
   case readFeatures(ReadJob, layer: String?)
@@ -52,14 +54,15 @@ extension ReaderRequest {
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
-    case .taken, .readWindows, .write, .block, .end, .relate: nil
+    case .fork, .taken, .readWindows, .write, .block, .end, .relate: nil
     }
   }
 
-  private enum Kind: String { case describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate }
+  private enum Kind: String { case fork, describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate }
 
   private var kind: Kind {
     switch self {
+    case .fork: .fork
     case .describe: .describe
     case .readFeatures: .readFeatures
     case .taken: .taken
@@ -77,7 +80,7 @@ extension ReaderRequest {
     writer.member("type", kind.rawValue)
     job?.encode(to: &writer)
     switch self {
-    case .describe, .taken, .openRaster, .readWindows, .block, .end: break
+    case .fork, .describe, .taken, .openRaster, .readWindows, .block, .end: break
     case .readFeatures(_, let layer): writer.member("layer", layer)
     case .write(let job): job.encode(to: &writer)
     case .relate(let relation, let seam):
@@ -94,6 +97,7 @@ extension ReaderRequest {
 
   public init(from json: JSONValue) throws(JSONError) {
     switch try json["type"].word(Kind.self) {
+    case .fork: self = .fork
     case .describe: self = .describe(try ReadJob(from: json))
     case .readFeatures:
       self = .readFeatures(

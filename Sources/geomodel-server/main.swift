@@ -7,6 +7,9 @@ let arguments = CommandLine.arguments
 if arguments.count > 2, arguments[1] == "--reader", let memory = UInt64(arguments[2]) {
   ReaderProcess.serve(at: 3, memory: memory, allowsNetwork: arguments.dropFirst(3).first == "--allow-network")
 }
+if arguments.count > 2, arguments[1] == "--reader-template", let memory = UInt64(arguments[2]) {
+  ReaderProcess.serveTemplate(at: 3, memory: memory)
+}
 if arguments.count > 2, arguments[1] == "--writer", let memory = UInt64(arguments[2]) {
   WriterProcess.serve(at: 3, memory: memory)
 }

@@ -1,6 +1,6 @@
 // Confines itself as a reader does and tries what a reader taken over by its file might try. Prints one line for each attempt that
 // succeeds and is not expected to, and for each that fails and should succeed; then "done".
-//   attempts PROCESS network|files
+//   attempts PROCESS network|files|forked
 // PROCESS is another process, which has to survive.
 #include "../../Sources/CReader/Confine.c"
 
@@ -37,7 +37,25 @@ int main(int count, char **arguments) {
   int file = mkstemp(name);
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return 1;
-  unsigned holds = creader_confine(1ULL << 40, 1 << 20, allow_network);
+  unsigned inherited = 0;
+  if (strcmp(arguments[2], "forked") == 0) {
+    inherited = creader_confine_template();
+    int channel[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0) return 1;
+    pid_t server = getppid();
+    pid_t process = creader_fork(channel[1]);
+    if (process < 0) printf("failed: fork (errno %d)\n", errno);
+    if (process != 0) {
+      // The child has the other end alone; the server is the parent of both.
+      close(channel[1]);
+      return process < 0 || read(channel[0], name, 1) != 0;
+    }
+    WORKS(getppid() == server);
+    WORKS(fcntl(4, F_GETFD) < 0 && fcntl(pair[0], F_GETFD) < 0);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 || (file = open(name, O_RDWR)) < 0) return 1;
+  }
+  unsigned holds = creader_confine(1ULL << 40, 1 << 20, allow_network, inherited);
+  WORKS((inherited & ~holds) == 0);
   unsigned expected = CREADER_DIES_WITH_PARENT | CREADER_SYSTEM_CALLS | CREADER_MEMORY | CREADER_CAPABILITIES;
   if ((holds & expected) != expected) printf("failed: confinement %x\n", holds);
 

@@ -82,12 +82,12 @@ private let job = ReadJob(
 private let requests: [ReaderRequest] = [
   .describe(job), .readFeatures(ReadJob(folder: "/data", names: ["a.shp", "a.dbf"]), layer: "a"), .taken,
   .openRaster(ReadJob(folder: "/data", names: ["a"], database: "/data/a")),
-  .readWindows,
+  .readWindows, .fork,
 ]
 
 private let replies: [ReaderReply] =
   [
-    .ready(31), .opened("GPKG"), .complaint("a \"quote\""), .progress(0.5), .block, .heights, .done(1 << 20),
+    .ready(31), .forked(4711), .opened("GPKG"), .complaint("a \"quote\""), .progress(0.5), .block, .heights, .done(1 << 20),
     .source(SourceDescription(driver: .geoPackage, name: "/data/x", layers: [layer])), .layer(layer),
     .failed(.openFailed(driver: "CSV", path: "/data/x", reason: "no")),
     .failed(.noSuchLayer("a", available: ["b", "c"])),

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ConfinementTests {
-  @Test(arguments: ["files", "network"], [false, true])
+  @Test(arguments: ["files", "network", "forked"], [false, true])
   func `a confined process reaches no other process, program, network or file`(access: String, isNobody: Bool) throws {
     guard !isNobody || getuid() == 0 else { return }
     let directory = try TemporaryDirectory()

@@ -32,7 +32,15 @@ int creader_spawn(const char *_Nonnull executable, char *_Nullable const *_Nonnu
 int creader_await(pid_t process);
 
 /// Confines the calling process, which has to have a single thread, except for its access to files. Limits are in bytes.
-unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_network);
+/// `inherited` is the result of creader_confine_template in the process that it was forked from, else 0.
+unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_network, unsigned inherited);
+
+/// Takes from the calling process what no process needs that is forked from it, but system calls. Returns what holds in them.
+unsigned creader_confine_template(void);
+
+/// Forks the calling process, which has to have a single thread, as a child of its parent, with `channel` as descriptor 3 and no
+/// other above 2. Returns the child's number, 0 in the child, and -1 with errno set where the system has no way to do this.
+pid_t creader_fork(int channel);
 
 /// Denies the calling thread, and threads that it starts later, access to all files except read-only access below `folders` and
 /// to the files open at `descriptors`. Returns CREADER_FILES if the system supports this, else 0.
