@@ -182,8 +182,8 @@ static unsigned filter_system_calls(int allow_network) {
 
 // Gives up the rights that a process of the administrator has.
 static unsigned drop_capabilities(void) {
-  for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
-    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  for (int capability = 0, held; (held = prctl(PR_CAPBSET_READ, capability, 0, 0, 0)) >= 0; capability++)
+    if (held) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};

@@ -21,6 +21,8 @@ public final class Readers: Sendable {
   let memory: UInt64
   /// Forks readers; started with the first of them.
   private let template = Mutex<ReaderTemplate?>(nil)
+  /// A reader that was forked before it is needed.
+  private let reserve = Mutex<ReaderHandle?>(nil)
   /// Readers kept after a request for further requests about the same files: a source is described first, and its layers are
   /// loaded afterwards. They never serve other files, because a hostile file could then forge the content of another.
   private let idle = Mutex<[(files: OpenFiles.Key, reader: ReaderHandle)]>([])
@@ -51,6 +53,7 @@ public final class Readers: Sendable {
   }
 
   deinit {
+    reserve.withLock { $0?.end() }
     idle.withLock { idle in for entry in idle { entry.reader.end() } }
   }
 
@@ -189,12 +192,8 @@ public final class Readers: Sendable {
   ) throws(ReadError) -> ReaderWork {
     // A reader with network access reads nothing else.
     let isRemote = files.job.address != nil
-    let known = isNew || isRemote ? nil : waiting(for: files)
-    let reader =
-      isRemote
-      ? ReaderHandle(executable, arguments + ["--allow-network"])
-      : known ?? ReaderHandle(executable, arguments, template: isNew ? nil : runningTemplate())
-    guard let reader else {
+    let ready = isNew || isRemote ? nil : waiting(for: files)
+    guard let reader = ready ?? ReaderHandle(executable, arguments + (isRemote ? ["--allow-network"] : [])) else {
       let reason = "a reader does not start: \(errorText())"
       throw .readerFailed(
         ReaderFailure(path: Address(path).shown, driver: nil, signal: nil, messages: [reason], reason: reason))
@@ -216,11 +215,21 @@ public final class Readers: Sendable {
     }
   }
 
-  /// A reader that has read these files before.
+  /// A reader that has read these files before, or else a forked one; nil if none can be forked yet.
   private func waiting(for files: OpenFiles) -> ReaderHandle? {
-    let waiting = idle.withLock { idle in
+    let known = idle.withLock { idle in
       idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
     }
+    let waiting =
+      known
+      ?? runningTemplate().flatMap { template in
+        let next = ReaderHandle(executable, arguments, template: template)
+        let last = reserve.withLock { reserve in
+          defer { reserve = next }
+          return reserve
+        }
+        return last ?? ReaderHandle(executable, arguments, template: template)
+      }
     guard let waiting, !waiting.matchPriority() else { return waiting }
     // The reader has the lower priority of the thread that started it, and it cannot be raised.
     waiting.end()
