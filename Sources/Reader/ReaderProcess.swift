@@ -61,6 +61,8 @@ public enum ReaderProcess {
     let channel = Channel(descriptor: descriptor)
     setEnvironment(false)
     let inherited = creader_confine_template()
+    // Not while the first reader loads it too, unless another is wanted.
+    _ = channel.hasMessage(within: quietMilliseconds)
     _ = GDALLibrary.shared
     do {
       while true {
