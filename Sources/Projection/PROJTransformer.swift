@@ -33,10 +33,12 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
         reference: reference, name: "unknown", kind: .local, unitName: "", metersPerUnit: nil, areaOfUse: nil)
     }
     let definition = try canonicalDefinition(reference.definition)
-    if let known = WebMercator.descriptions[definition] { return known }
-    let context = try pool.take()
-    defer { pool.giveBack(context) }
-    let info = try context.describe(definition, given: reference.definition)
+    let info: SpatialReferenceInfo
+    if let known = WebMercator.descriptions[definition] { info = known } else {
+      let context = try pool.take()
+      defer { pool.giveBack(context) }
+      info = try context.describe(definition, given: reference.definition)
+    }
     descriptions.withLock {
       if $0.count >= Self.maximumDescriptions { $0.removeAll() }
       $0[reference] = info
