@@ -65,6 +65,16 @@ public final class ClusterCache: Sendable {
     }
   }
 
+  /// The clusters of a store if they are cached and up to date. Waits for no query that computes.
+  public func current(_ key: Key, of store: FeatureStore) -> ClusteredFeatures? {
+    let entry = entries.withLock { entries -> Entry? in
+      entries.uses += 1
+      entries.all[key]?.use = entries.uses
+      return entries.all[key]?.entry
+    }
+    return entry?.features.withLockIfAvailable { $0?.isCurrent(for: store) == true ? $0 : nil } ?? nil
+  }
+
   /// The clusters of a store: the cached ones, brought up to date, or new ones.
   ///
   /// - Parameter check: called every few milliseconds.

@@ -35,6 +35,19 @@ extension ClusterTree {
     }
   }
 
+  /// Whether boxes have no node at a zoom; false also where finding that out would take long.
+  public func isEmpty(in boxes: [Box], zoom: Int) -> Bool {
+    struct Found: Error {}
+    let level = levels[level(zoom)]
+    do {
+      for box in boxes {
+        guard level.row(of: box.y.upperBound) - level.row(of: box.y.lowerBound) < 256 else { return false }
+        try forEachEntry(in: box, at: level) { _ in throw Found() }
+      }
+      return true
+    } catch { return false }
+  }
+
   /// The nodes in any of several boxes at a zoom, each once, by ascending first id.
   ///
   /// - Parameter check: called every few ten thousand nodes, and between boxes.

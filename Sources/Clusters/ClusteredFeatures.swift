@@ -78,6 +78,9 @@ public struct ClusteredFeatures: Sendable {
     try tree.orderedNodes(in: boxes.map { $0.map(plane.box) } ?? [.init()], zoom: zoom, checking: check)
   }
 
+  /// Whether boxes of the features' reference have no node at a zoom; false also where finding that out would take long.
+  public func isEmpty(in boxes: [Envelope], zoom: Int) -> Bool { tree.isEmpty(in: boxes.map(plane.box), zoom: zoom) }
+
   /// Whether the clusters were computed from the current state of `other`. O(chunks).
   public func isCurrent(for other: FeatureStore) -> Bool {
     store.slots.count == other.slots.count

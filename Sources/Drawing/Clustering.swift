@@ -76,6 +76,9 @@ package struct Clustering: Sendable {
     return "\(features.definitionExpression?.text ?? "")\u{0}\(String(describing: time))"
   }
 
+  /// The clusters if they are cached and up to date.
+  package var current: ClusteredFeatures? { cache.current(key, of: store) }
+
   /// The clusters; cached ones are brought up to date.
   package func features(checking check: CancellationCheck) throws -> ClusteredFeatures {
     try cache.features(key, of: store, shown: shown, checking: check)

@@ -117,6 +117,13 @@ private struct PointMaker {
       let fresh = ClusterTree(of: Array(points.values), settings: settings) { _ in }
       #expect(shown(tree, isFull: true) == shown(fresh, isFull: true))
       expectMembers(of: tree)
+      for _ in 0..<20 {
+        let ends = [maker.coordinate(), maker.coordinate(), maker.coordinate(), maker.coordinate()]
+        let box = ClusterTree.Box(x: min(ends[0], ends[1])...max(ends[0], ends[1]), y: min(ends[2], ends[3])...max(ends[2], ends[3]))
+        let zoom = maker.below(20)
+        // Trees with so few points have few rows.
+        #expect(tree.isEmpty(in: [box], zoom: zoom) == tree.nodes(in: box, zoom: zoom).isEmpty)
+      }
     }
   }
 
@@ -220,7 +227,11 @@ private struct PointMaker {
       let key = ClusterCache.Key(object: object, settings: ClusterSettings(), plane: .degrees, filter: filter)
       #expect(try cache.features(key, of: store, shown: { $0 }, checking: { _ in }).tree.nodeCount(zoom: 4) == 2)
     }
+    let first = ClusterCache.Key(object: "a", settings: ClusterSettings(), plane: .degrees, filter: "")
+    #expect(cache.current(first, of: store) == nil)
     for object in ["a", "b", "c"] { try ask(object) }
+    #expect(cache.current(first, of: store)?.tree.nodeCount(zoom: 4) == 2)
+    #expect(cache.current(first, of: FeatureStore()) == nil)
     try ask("b", filter: "TRUE")
     cache.forget("a")
     cache.forget("none")

@@ -25,7 +25,6 @@ package enum ClusterService: ClusterHandlers {
     default: throw ModelError.oneOf(["view", "scale", "zoom"])
     }
     let scale = view?.camera.scale ?? params.scale ?? ClusterZoom.scale(zoom: params.zoom ?? 0)
-    let layer = try drawn(layer: params.layer, overlay: params.overlay, at: scale, in: world)
     let area =
       params.envelope == nil
       ? try view.flatMap { try Area(showing: $0, for: clustering.store, in: clustering.reference, world) }
@@ -34,6 +33,13 @@ package enum ClusterService: ClusterHandlers {
         in: clustering.reference, world)
     let (revision, offset, limit) = (world.revision, params.offset, params.limit)
     let content = ClusterPage.Content(symbols: params.returnSymbols, popups: params.returnPopups)
+    // A thread would cost more than to find nothing.
+    if params.maxBytes == nil, let boxes = area?.indexBoxes, clustering.current?.isEmpty(in: boxes, zoom: zoom) == true {
+      return TaskPlan(
+        answer: .init(
+          revision: revision, spatialReference: clustering.reference.definition, zoom: zoom, exceededLimit: false, clusters: []))
+    }
+    let layer = try drawn(layer: params.layer, overlay: params.overlay, at: scale, in: world)
     return plan(clustering) { features, share in
       let shares = share.split(by: 1, 1)
       let nodes = try features.nodes(in: area?.indexBoxes, zoom: zoom, checking: shares[0].checkpoint)
