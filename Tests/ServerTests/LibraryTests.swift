@@ -26,6 +26,14 @@ import Testing
   @Test func `without PROJ spatial references are refused, and files can be looked at`() throws {
     let server = try ServerProcess.without("libproj")
     try server.refuses(request("1", "map/create", #"{"id":"m1","spatialReference":"EPSG:25832"}"#), for: "PROJ")
+    // Web Mercator and WGS 84 need no PROJ.
+    try server.send(request("4", "map/create", #"{"id":"m1"}"#) + "\n")
+    #expect(try server.line().contains(#""result""#))
+    let viewpoint = #"{"type":"centerAndScale","center":{"type":"Point","coordinates":[2,48]},"targetScale":1e6,"spatialReference":"EPSG:4326"}"#
+    try server.send(request("5", "view/create", #"{"id":"v1","map":"m1","width":8,"height":6,"viewpoint":\#(viewpoint)}"#) + "\n")
+    #expect(try server.line().contains(#""result""#))
+    try server.send(request("6", "view/getVisibleArea", #"{"view":"v1","spatialReference":"EPSG:4326"}"#) + "\n")
+    #expect(try server.line().contains(#""result""#))
     let path = "\(ProjectRoot.path)/Tests/Fixtures/naturalearth_110m.gpkg"
     try server.send(request("2", "source/open", #"{"path":"\#(path)"}"#) + "\n")
     #expect(try server.line().contains(#""driver":"GPKG""#))
