@@ -85,13 +85,17 @@ extension Geometry {
 
   /// The geometry with another x of each position.
   package func mapX(_ body: (Double) -> Double) -> Geometry {
-    mapPositions { positions in
-      var moved = positions
-      let stride = positions.stride
-      moved.withMutableValues { values in
-        for index in Swift.stride(from: 0, to: values.count, by: stride) { values[index] = body(values[index]) }
-      }
-      return moved
+    mapPositions { $0.mapX(body) }
+  }
+}
+
+extension Positions {
+  package func mapX(_ body: (Double) -> Double) -> Positions {
+    var moved = self
+    let stride = stride
+    moved.withMutableValues { values in
+      for index in Swift.stride(from: 0, to: values.count, by: stride) { values[index] = body(values[index]) }
     }
+    return moved
   }
 }

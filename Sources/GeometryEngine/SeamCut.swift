@@ -86,21 +86,12 @@ extension Positions {
 }
 
 extension GeometryEngine {
-  /// What two polygons have in common; those that are invalid are made valid first. Z is kept and interpolated.
+  /// What two polygons have in common. Z is kept and interpolated.
   fileprivate static func intersection(of first: Geometry, with second: Geometry) throws(EngineError) -> Geometry {
-    let context = try GEOSContext()
-    let left = try GEOSShape(first, in: context)
-    let right = try GEOSShape(second, in: context)
-    do throws(EngineError) { return try context.geometry(of: context.intersection(of: left, with: right)) } catch {
-      guard case .failed = error else { throw error }
-      return try context.geometry(of: context.intersection(of: context.madeValid(left), with: right))
+    try made(of: first) { (context, first) throws(EngineError) in
+      let other = try GEOSShape(second, in: context)
+      let (left, right) = (first.handle, other.handle)
+      return try GEOSShape(of: "cut", in: context) { context.geos.pointee.GEOSIntersection_r(context.handle, left, right) }
     }
-  }
-}
-
-extension GEOSContext {
-  fileprivate func intersection(of first: borrowing GEOSShape, with second: borrowing GEOSShape) throws(EngineError) -> GEOSShape {
-    let (left, right) = (first.handle, second.handle)
-    return try GEOSShape(of: "cut", in: self) { geos.pointee.GEOSIntersection_r(handle, left, right) }
   }
 }

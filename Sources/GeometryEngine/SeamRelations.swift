@@ -98,11 +98,18 @@ struct SeamRelations: ~Copyable {
 extension GeometryEngine {
   /// The union of polygons; those that are invalid are made valid first.
   static func union(of geometry: Geometry) throws(EngineError) -> Geometry {
+    try made(of: geometry) { (context, shape) throws(EngineError) in try context.union(of: shape) }
+  }
+
+  /// A geometry made of another one, which is made valid if GEOS refuses it.
+  static func made(
+    of geometry: Geometry, _ make: (GEOSContext, borrowing GEOSShape) throws(EngineError) -> GEOSShape
+  ) throws(EngineError) -> Geometry {
     let context = try GEOSContext()
     let shape = try GEOSShape(geometry, in: context)
-    do throws(EngineError) { return try context.geometry(of: context.union(of: shape)) } catch {
+    do throws(EngineError) { return try context.geometry(of: make(context, shape)) } catch {
       guard case .failed = error else { throw error }
-      return try context.geometry(of: context.union(of: context.madeValid(shape)))
+      return try context.geometry(of: make(context, context.madeValid(shape)))
     }
   }
 }

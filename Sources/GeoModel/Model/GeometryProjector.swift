@@ -98,15 +98,6 @@ extension Geometry {
 extension Positions {
   fileprivate var box: Envelope? { Geometry.multiPoint(self).envelope }
 
-  fileprivate func mapX(_ body: (Double) -> Double) -> Positions {
-    var moved = self
-    let stride = stride
-    moved.withMutableValues { values in
-      for index in Swift.stride(from: 0, to: values.count, by: stride) { values[index] = body(values[index]) }
-    }
-    return moved
-  }
-
   fileprivate func unwrapped(_ wrap: WorldWrap) -> Positions {
     var last: Double?
     return mapX { x in

@@ -53,7 +53,12 @@ final class Conversation {
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       now: { Instant(nanoseconds: Int64(Date.now.timeIntervalSince1970 * 1e9)) })
     var arguments = head["args"]?.array?.compactMap { $0.string.map(bindings.resolved) }[...] ?? []
-    while let name = arguments.popFirst(), let value = arguments.popFirst() {
+    while let name = arguments.popFirst() {
+      if name == "--allow-network" {
+        configuration.allowsNetwork = true
+        continue
+      }
+      guard let value = arguments.popFirst() else { break }
       switch name {
       case "--allow-dir": configuration.allowedDirectories.append(value)
       case "--allow-write": configuration.writableDirectories.append(value)
