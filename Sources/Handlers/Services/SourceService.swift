@@ -69,27 +69,50 @@ package enum SourceService: SourceHandlers {
         .invalidParams, "The data at /params/data nest too deep.", path: "/params/data",
         expected: "GeoJSON with at most \(inlineDepthLimit) levels of arrays and objects")
     }
-    try checkTypes(in: value)
+    try checkGeometries(in: value)
     let bytes = Array(value.jsonText.utf8)
     return try plan(id: id, params.ifExists, in: &world) { _ in .inline(bytes, reference: reference) }
   }
 
-  /// Readers take a geometry of a type that GeoJSON does not have for none.
-  private static func checkTypes(in data: JSONValue) throws(JSONError) {
+  /// Readers take a geometry that they do not understand for none.
+  private static func checkGeometries(in data: JSONValue) throws(JSONError) {
     let features = data["features"]
     if features.kind == .array {
-      for index in 0..<features.count { try checkType(of: features[index]["geometry"]) }
+      for index in 0..<features.count { try checkGeometry(features[index]["geometry"]) }
     } else {
-      try checkType(of: data["geometry"])
+      let isBare = data["coordinates"].isPresent || data["geometries"].isPresent
+      try checkGeometry(isBare ? data : data["geometry"])
     }
   }
 
-  private static func checkType(of geometry: JSONValue) throws(JSONError) {
-    guard geometry.kind == .object else { return }
-    let type = geometry["type"]
-    guard Geometry.typeNames.contains(try type.string()) else { throw type.error(expected: "a type of GeoJSON's geometries") }
-    let parts = geometry["geometries"]
-    if parts.kind == .array { for index in 0..<parts.count { try checkType(of: parts[index]) } }
+  private static func checkGeometry(_ geometry: JSONValue) throws(JSONError) {
+    guard geometry.isPresent else { return }
+    try geometry.requireObject()
+    let depth: Int
+    switch try geometry["type"].string() {
+    case "Point": depth = 0
+    case "MultiPoint", "LineString": depth = 1
+    case "Polygon", "MultiLineString": depth = 2
+    case "MultiPolygon": depth = 3
+    case "GeometryCollection":
+      let parts = geometry["geometries"]
+      try parts.requireArray()
+      for index in 0..<parts.count { try checkGeometry(parts[index]) }
+      return
+    default: throw geometry["type"].error(expected: "a type of GeoJSON's geometries")
+    }
+    try checkCoordinates(geometry["coordinates"], depth)
+  }
+
+  private static func checkCoordinates(_ list: JSONValue, _ depth: Int) throws(JSONError) {
+    try list.requireArray()
+    guard depth == 0 else {
+      for index in 0..<list.count { try checkCoordinates(list[index], depth - 1) }
+      return
+    }
+    // An empty position is that of an empty point.
+    guard list.count != 1 else { throw list.error(expected: "a position of at least two numbers") }
+    for index in 0..<min(list.count, 3) { _ = try list[index].double() }
   }
 
   private static func plan(
