@@ -11,7 +11,10 @@ public struct Seam: Hashable, Sendable {
   /// Files write the edge with a rounding error.
   private var tolerance: Double { width * 1e-10 }
 
-  public func isOn(_ x: Double) -> Bool { abs(x - west) <= tolerance || abs(x - east) <= tolerance }
+  public func isOn(_ x: Double) -> Bool { isSame(x, west) }
+
+  /// Whether two x are one place.
+  public func isSame(_ x: Double, _ other: Double) -> Bool { abs((x - other).remainder(dividingBy: width)) <= tolerance }
 
   /// Whether a box meets the edge.
   public func reaches(_ box: Envelope) -> Bool { box.xMin <= west + tolerance || box.xMax >= east - tolerance }

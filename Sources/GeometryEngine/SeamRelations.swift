@@ -9,6 +9,12 @@ struct WorldGeometry {
   let around: Geometry
   var dimension: Int { once.dimension }
 
+  /// The pieces all around that another geometry may meet.
+  func near(_ other: Geometry) -> Geometry {
+    guard let box = other.envelope else { return around }
+    return Geometry.collection(around.pieces.filter { $0.envelope.map(box.intersects) == true }).uniform ?? around
+  }
+
   /// - Throws: ``EngineError`` where pieces cannot be united.
   init(_ geometry: Geometry, _ seam: Seam) throws(EngineError) {
     guard let unrolled = UnrolledGeometry(geometry, seam) else {
@@ -61,11 +67,12 @@ struct SeamRelations: ~Copyable {
     let other = try WorldGeometry(other, seam)
     func forth(_ relation: SpatialRelation?) throws(EngineError) -> Bool {
       guard let relation else { return false }
+      if case .relate = relation { return try PreparedGeometry(world.near(other.once), isMadeValid: true).relates(relation, other.once) }
       return try prepared.relates(relation, other.once)
     }
     func back(_ relation: SpatialRelation?) throws(EngineError) -> Bool {
       guard let relation else { return false }
-      return try PreparedGeometry(other.around, isMadeValid: true).relates(relation, world.once)
+      return try PreparedGeometry(other.near(world.once), isMadeValid: true).relates(relation, world.once)
     }
     func both(_ first: SpatialRelation?, _ second: SpatialRelation?) throws(EngineError) -> Bool {
       guard try forth(first) else { return false }

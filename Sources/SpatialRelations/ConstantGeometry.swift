@@ -79,6 +79,8 @@ final class WorldConstant: Sendable {
   private let exceeds: Bool
   /// Whether copies whole turns away would answer for themselves: a pattern may hold for what is far from the geometry.
   private let isPattern: Bool
+  /// The x at which a geometry ends that goes around the world.
+  private let end: Double?
   private let related: Mutex<RelatedGeometry>
 
   /// Nil if the relation holds where it holds for one of the copies.
@@ -91,12 +93,13 @@ final class WorldConstant: Sendable {
     guard let box = geometry.envelope else { return nil }
     self.seam = seam
     (reaches, exceeds) = (seam.reaches(box), seam.exceeds(box))
+    end = seam.isGirdled(by: box) ? box.xMin : nil
     related = Mutex(RelatedGeometry(geometry, across: seam))
   }
 
   /// Whether a position there may lie on the edge of a piece that goes on beyond it.
   @inline(__always)
-  func isForEdge(_ x: Double) -> Bool { isPattern || reaches && seam.isOn(x) }
+  func isForEdge(_ x: Double) -> Bool { isPattern || reaches && (seam.isOn(x) || end.map { seam.isSame($0, x) } == true) }
 
   /// Whether a geometry with this box may continue beyond the edge of the world in another place than this one.
   func isFor(_ box: Envelope) -> Bool {

@@ -35,6 +35,10 @@ import Testing
     #expect(try holds(.touches, read("POINT (-180 -60)"), girdle) == true)
     #expect(try holds(.overlaps, girdle, read("POLYGON ((170 -70, 190 -70, 190 -50, 170 -50, 170 -70))")) == true)
     #expect(try holds(.touches, read("LINESTRING (180 -70, 180 -65)"), girdle) == false)
+    // Wherever it is cut.
+    let other = try read("POLYGON ((0 -90, 360 -90, 360 -60, 0 -60, 0 -90))")
+    #expect(try holds(.within, read("POINT (0 -70)"), other) == true && holds(.contains, other, read("POINT (0 -70)")) == true)
+    #expect(try holds(.equals, other, girdle) == true && holds(.touches, other, girdle) == false)
     // The equator, of one piece, and its half.
     let equator = try read("LINESTRING (-180 0, 0 0, 180 0)")
     #expect(try holds(.within, read("MULTILINESTRING ((170 0, 180 0), (-180 0, -170 0))"), equator) == true)
