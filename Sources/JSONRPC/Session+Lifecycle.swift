@@ -95,7 +95,7 @@ extension Session {
     let microseconds = started == 0 ? 0 : (loop.nanoseconds - started) / 1000
     notify("$/logTrace") { writer in
       writer.member("message", "\(method) #\(id): \(Double(microseconds) / 1000) ms")
-      writer.member("verbose", trace == .verbose ? params.jsonText : nil)
+      writer.member("verbose", trace == .verbose ? params.jsonText.withoutSecrets : nil)
     }
   }
 

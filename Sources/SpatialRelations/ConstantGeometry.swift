@@ -102,8 +102,10 @@ final class WorldConstant: Sendable {
   func isForEdge(_ x: Double) -> Bool { isPattern || reaches && (seam.isOn(x) || end.map { seam.isSame($0, x) } == true) }
 
   /// Whether a geometry with this box may continue beyond the edge of the world in another place than this one.
-  func isFor(_ box: Envelope) -> Bool {
-    isPattern || reaches && seam.reaches(box) || exceeds || seam.exceeds(box)
+  ///
+  /// - Parameter copies: how many copies of this geometry the box meets.
+  func isFor(_ box: Envelope, copies: () -> Int) -> Bool {
+    isPattern || reaches && seam.reaches(box) || (exceeds || seam.exceeds(box)) && copies() > 1
   }
 
   func relates(_ relation: SpatialRelation, _ other: Geometry) throws(SpatialError) -> Bool {

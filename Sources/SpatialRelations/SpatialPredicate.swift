@@ -115,7 +115,11 @@ public final class SpatialPredicate: Sendable {
   package func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool? {
     if case .point(let point?) = geometry { return try holds(x: point.x, y: point.y) }
     guard isDefined(for: geometry) else { return nil }
-    if let world, let box, world.isFor(box) { return try world.relates(tested, geometry) }
+    if let world, let box,
+      world.isFor(box, copies: { constants.count { $0.envelope?.intersects(box) == true } })
+    {
+      return try world.relates(tested, geometry)
+    }
     for constant in constants where try holds(for: geometry, box, constant) { return !isNegated }
     return isNegated
   }

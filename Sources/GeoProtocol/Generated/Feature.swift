@@ -3168,9 +3168,10 @@ public enum FeatureProtocol {
   /// A shapefile has points, lines or polygons, 255 fields with names of ten bytes, numbers of 24 characters, texts
   /// in UTF-8 of 254 bytes; booleans and times are texts. It consists of five files, of which each appears when all
   /// are complete, the `.shp` last: a server that is killed amid this leaves files of both. `KML` is in EPSG:4326;
-  /// the text fields `name` and `description` are those of the placemarks. `GPX` is in EPSG:4326: points are
-  /// waypoints, lines are tracks; fields that GPX knows (`name`, `time`, `ele`, `desc`) are its elements where they
-  /// have their types, others are extensions.
+  /// the text fields `name` and `description` are those of the placemarks. In KML and GPX, geometries are cut at the
+  /// antimeridian, and texts lack the characters that XML does not have. `GPX` is in EPSG:4326: points are waypoints,
+  /// lines are tracks; fields that GPX knows (`name`, `time`, `ele`, `desc`) are its elements where they have their
+  /// types, others are extensions.
   public enum Export {
     public static let name: StaticString = "feature/export"
 

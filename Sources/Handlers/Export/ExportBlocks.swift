@@ -158,6 +158,14 @@ struct ExportBlocks: ~Copyable {
     }
     // Readers drop spaces at both ends.
     if kept.count < text.count || isTable && kept.first == UInt8(ascii: " ") { report.note(.values, field: field.source.name.string) }
+    if isText {
+      let scalars = String(decoding: kept, as: UTF8.self).unicodeScalars
+      if !scalars.allSatisfy(\.isOfXML) {
+        report.note(.values, field: field.source.name.string)
+        let clean = Array(String(String.UnicodeScalarView(scalars.filter(\.isOfXML))).utf8)
+        return clean.withUnsafeBytes { builder.columns[index].append(valid: $0) }
+      }
+    }
     // An empty text is no value there.
     guard !isTable || !kept.isEmpty else {
       if text.isEmpty { report.note(.values, field: field.source.name.string) }

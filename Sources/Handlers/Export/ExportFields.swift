@@ -137,12 +137,19 @@ extension ExportFormat.Names {
     case .ofTenBytes: name.isEmpty ? "field" : name.prefix(bytes: 10)
     case .ofElements:
       String(decoding: name.utf8.map { Self.isOfElement($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+    case .ofAttributes:
+      String(String.UnicodeScalarView(name.unicodeScalars.map { $0.isOfXML && !"\"<>&\t\n\r".unicodeScalars.contains($0) ? $0 : "_" }))
     }
   }
 
   private static func isOfElement(_ byte: UInt8) -> Bool {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
   }
+}
+
+extension Unicode.Scalar {
+  /// Source: XML 1.0, production 2.
+  var isOfXML: Bool { value >= 0x20 && value != 0xFFFE && value != 0xFFFF || [9, 10, 13].contains(value) }
 }
 
 extension String {

@@ -79,6 +79,8 @@ enum ExportFormat: String, CaseIterable, Sendable {
     case ofTenBytes
     /// Names of XML elements of letters, digits and `_`.
     case ofElements
+    /// Texts that XML has without escapes.
+    case ofAttributes
   }
 
   /// The order of features in a file.
@@ -140,6 +142,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
       Record(
         extensions: [WriteDriver.kml.fileExtension], writer: .process(.kml),
         asText: [.boolean, .date, .dateTime, .time, .json, .binary], reference: .wgs84, indexesAll: true, isText: true,
+        names: .ofAttributes,
         ownFields: [
           "name": Field(name: "Name", type: .string), "description": Field(name: "description", type: .string),
         ])

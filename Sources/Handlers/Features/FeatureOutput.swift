@@ -33,10 +33,11 @@ struct FeatureOutput: Sendable {
   /// - Parameters:
   ///   - measures: whether M is written if the result's form has it.
   ///   - reference: the reference of the result.
+  ///   - cuts: whether the result's form has no positions beyond the antimeridian.
   /// - Throws: `unknownField` for a property that the features do not have.
   init(
     _ params: some FeatureProtocol.FeatureOutputOptions, _ features: FeatureQuery, measures: Bool,
-    in reference: SpatialReference, _ world: World
+    in reference: SpatialReference, cuts: Bool = false, _ world: World
   ) throws {
     self.features = features
     self.reference = reference
@@ -46,7 +47,7 @@ struct FeatureOutput: Sendable {
     func edge(of reference: SpatialReference) throws -> Seam? {
       try WorldWrap(transformer.describe(reference), transformer)?.seam
     }
-    seam = params.cutAtAntimeridian ? try edge(of: reference) : nil
+    seam = params.cutAtAntimeridian || cuts ? try edge(of: reference) : nil
     let moves = params.returnGeometry && reference != features.reference
     projector = moves ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
     ownSeam = moves ? try edge(of: features.reference) : nil

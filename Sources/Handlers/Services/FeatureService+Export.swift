@@ -13,7 +13,7 @@ extension FeatureService {
     if params.csvGeometry != nil, format != .csv { throw format.refuse("csvGeometry", of: "`CSV`") }
     let reference = try format.reference(
       given: try world.canonical(params.outSpatialReference), own: features.reference)
-    var output = try FeatureOutput(params, features, measures: false, in: reference, world)
+    var output = try FeatureOutput(params, features, measures: false, in: reference, cuts: format.record.isText, world)
     let geometryType = params.layer.map { world.layers[ID($0)]?.schema?.geometryType } ?? "Unknown"
     // Tables have no geometry.
     if geometryType == nil { output.selection.geometry = false }

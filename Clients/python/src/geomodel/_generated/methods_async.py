@@ -3489,8 +3489,10 @@ class FeatureMethods(AsyncCaller):
         characters, texts in UTF-8 of 254 bytes; booleans and times are texts. It consists of five files, of
         which each appears when all are complete, the `.shp` last: a server that is killed amid this leaves
         files of both. `KML` is in EPSG:4326; the text fields `name` and `description` are those of the
-        placemarks. `GPX` is in EPSG:4326: points are waypoints, lines are tracks; fields that GPX knows
-        (`name`, `time`, `ele`, `desc`) are its elements where they have their types, others are extensions.
+        placemarks. In KML and GPX, geometries are cut at the antimeridian, and texts lack the characters that
+        XML does not have. `GPX` is in EPSG:4326: points are waypoints, lines are tracks; fields that GPX
+        knows (`name`, `time`, `ele`, `desc`) are its elements where they have their types, others are
+        extensions.
 
         Args:
             path: The file; its folder has to exist.
