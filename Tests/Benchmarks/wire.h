@@ -163,7 +163,7 @@ static void notify(Server *s, const char *method) {
   free(b.data);
 }
 
-static const char initialize_params[] = "{\"clientInfo\":{\"name\":\"bench\"},\"protocolVersions\":[\"0.2\"]}";
+static const char initialize_params[] = "{\"clientInfo\":{\"name\":\"bench\"},\"protocolVersions\":[\"0.3\"]}";
 
 static void start_session(Server *s, char **command) {
   spawn_server(s, command);
