@@ -20,6 +20,8 @@ public protocol RemoteEngine: Sendable {
 public final class RelationAllowance {
   /// A relation that costs more, in nanoseconds, is computed by the engine.
   public static let engineThreshold = 50_000_000.0
+  /// What is computed here at most where no engine can do it, in nanoseconds.
+  static let most = 20 * engineThreshold
   /// What one message or tick may spend on the loop, in nanoseconds.
   public static let onLoop = 10_000_000.0
 
@@ -68,6 +70,14 @@ public final class RelationAllowance {
     switch place {
     case .here(let left): left
     case .worker: Self.engineThreshold
+    }
+  }
+
+  /// Up to where a cost is counted of what no engine can do: counting takes time, too.
+  var countLimit: Double {
+    switch place {
+    case .here(let left): min(left, Self.most)
+    case .worker: Self.most
     }
   }
 

@@ -29,6 +29,7 @@ extension Geometry {
         found += parts.map { part in part.mapX { min(max($0 - shift, seam.west), seam.east) } }
       }
     }
+    guard !found.isEmpty else { throw .failed(operation: "cut", reason: "It has no area.") }
     switch self {
     case .point, .lineString, .polygon: return found.count == 1 ? found[0] : Geometry.collection(found).uniform ?? self
     case .multiPoint, .multiLineString, .multiPolygon, .collection: return Geometry.collection(found).uniform ?? self
@@ -41,10 +42,9 @@ extension Geometry {
     case .polygon: break
     case .point, .multiPoint, .multiLineString, .multiPolygon, .collection: return self
     }
-    let limit = 20 * RelationAllowance.engineThreshold
-    let cost = RelationCost.alone(self, limit: limit)
-    guard cost < limit else { throw .failed(operation: "cut", reason: "It crosses itself too often to be cut.") }
+    let cost = RelationCost.alone(self, limit: RelationAllowance.current?.countLimit ?? RelationAllowance.most)
     try RelationAllowance.charge(cost)
+    guard cost < RelationAllowance.most else { throw .failed(operation: "cut", reason: "It crosses itself too often to be cut.") }
     let found = try GeometryEngine.intersection(of: self, with: Geometry(window))
     // Lines and points where it touches the edge are no area.
     return .multiPolygon(found.flattened.flatMap(\.polygons))

@@ -1,6 +1,6 @@
 """Elevation at a tapped point: `.task(id: tapped) { ... }` over an ArcGIS surface, with a callout that is state, not a window.
 
-The query asks for the heights around the point too, whose range tells how steep it is there. It is a task of the view with one
+The query asks for the heights around the point too, whose range shows how steep it is there. It is a task of the view with one
 key: a newer tap supersedes it, the same tap joins it, without a tap (None) there is no query. The callout is a view model that
 belongs to the view; its text is derived, so that no code formats it.
 """

@@ -604,7 +604,9 @@ public enum FeatureProtocol {
     var maxAllowableOffset: Double? { get }
     /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that no
     /// longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179 degrees
-    /// goes through 0. Polygons lose M. Nothing is cut in a reference that does not go around the world.
+    /// goes through 0. Polygons lose M. A geometry is cut at most 16 times: `failed` has what goes around the world
+    /// more often, crosses itself too often or has no area. Nothing is cut in a reference that does not go around the
+    /// world.
     var cutAtAntimeridian: Bool { get }
   }
 
@@ -695,7 +697,9 @@ public enum FeatureProtocol {
       public var maxAllowableOffset: Double?
       /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that
       /// no longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179
-      /// degrees goes through 0. Polygons lose M. Nothing is cut in a reference that does not go around the world.
+      /// degrees goes through 0. Polygons lose M. A geometry is cut at most 16 times: `failed` has what goes around
+      /// the world more often, crosses itself too often or has no area. Nothing is cut in a reference that does not
+      /// go around the world.
       public var cutAtAntimeridian: Bool
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
@@ -3237,7 +3241,9 @@ public enum FeatureProtocol {
       public var maxAllowableOffset: Double?
       /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that
       /// no longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179
-      /// degrees goes through 0. Polygons lose M. Nothing is cut in a reference that does not go around the world.
+      /// degrees goes through 0. Polygons lose M. A geometry is cut at most 16 times: `failed` has what goes around
+      /// the world more often, crosses itself too often or has no area. Nothing is cut in a reference that does not
+      /// go around the world.
       public var cutAtAntimeridian: Bool
       /// The file; its folder has to exist.
       public var path: String

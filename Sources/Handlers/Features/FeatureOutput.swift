@@ -20,7 +20,7 @@ struct FeatureOutput: Sendable {
   private let maxAllowableOffset: Double?
   /// The edge at which geometries are cut.
   private let seam: Seam?
-  /// Transforms what goes on beyond the edge of the world; nil if the reference stays.
+  /// Transforms what is to be cut; nil if nothing is, or the reference stays.
   private let projector: GeometryProjector?
   private let ownSeam: Seam?
 
@@ -49,7 +49,7 @@ struct FeatureOutput: Sendable {
     }
     seam = params.cutAtAntimeridian || cuts ? try edge(of: reference) : nil
     let moves = params.returnGeometry && reference != features.reference
-    projector = moves ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
+    projector = moves && seam != nil ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
     ownSeam = moves ? try edge(of: features.reference) : nil
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
@@ -117,9 +117,10 @@ struct FeatureOutput: Sendable {
 
   /// The geometry in ``reference``. Lines and rings that go on beyond the edge of the world do so there, too.
   private func moved(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
-    guard let projector else { return geometry }
-    if seam != nil || geometry.dimension > 0 && geometry.envelope.map({ ownSeam?.exceeds($0) == true }) == true {
-      return try projector.project(geometry, checking: check)
+    guard reference != features.reference else { return geometry }
+    if let projector { return try projector.project(geometry, checking: check) }
+    if geometry.dimension > 0, let box = geometry.envelope, ownSeam?.exceeds(box) == true {
+      return try GeometryProjector(from: features.reference, to: reference, transformer).project(geometry, checking: check)
     }
     return try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
   }

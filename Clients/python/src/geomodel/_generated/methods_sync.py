@@ -1704,8 +1704,10 @@ class FeatureMethods(SyncCaller):
                 at least 0)
             cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
                 (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
-                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. Nothing
-                is cut in a reference that does not go around the world. (default False)
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. A
+                geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses
+                itself too often or has no area. Nothing is cut in a reference that does not go around the
+                world. (default False)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -3516,8 +3518,10 @@ class FeatureMethods(SyncCaller):
                 at least 0)
             cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
                 (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
-                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. Nothing
-                is cut in a reference that does not go around the world. (default False)
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. A
+                geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses
+                itself too often or has no area. Nothing is cut in a reference that does not go around the
+                world. (default False)
             driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
                 GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
                 it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
