@@ -20,16 +20,19 @@ extension Client {
     return lifecycle
   }
 
-  /// Versions whose clients are answered in the present one.
-  private static let olderVersions: Set = ["0.1", "0.2"]
+  /// Versions whose clients are answered in the present one. Those of ``looseVersions`` knew no strict sessions.
+  private static let olderVersions: Set = ["0.1", "0.2", "0.3"]
+  private static let looseVersions: Set = ["0.1", "0.2"]
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {
     // Clients of other protocols add members of their own, so unknown members are ignored even if `strict` is set.
     let params = try SessionProtocol.Initialize.Params(from: call.params)
     _ = try SessionProtocol.Meta(of: call.params)
     var isOlder = false
+    var isLoose = false
     if let versions = params.protocolVersions {
       isOlder = !versions.isEmpty && !versions.contains(WireProtocol.version)
+      isLoose = isOlder && Self.looseVersions.isSuperset(of: Self.olderVersions.intersection(versions))
       guard !isOlder || versions.contains(where: Self.olderVersions.contains) else {
         throw RPCError(
           .versionMismatch, "This server speaks version \(WireProtocol.version).", path: "/params/protocolVersions",
@@ -37,15 +40,19 @@ extension Client {
         ).with("supported", [WireProtocol.version])
       }
     }
-    isStrict = params.strict ?? !isOlder
+    isStrict = params.strict ?? !isLoose
     if let uri = params.rootUri {
       files.setRoot(uri: uri)
     } else if let path = params.rootPath {
       try files.setRoot(path)
     }
+    if let mode = params.clock {
+      let realTime = host.configuration.now()
+      host.perform(.client(nil)) { $0.setClock(mode: .init(mode), now: nil, tickRate: nil, realTime: realTime) }
+    }
     if isOlder {
       let version = WireProtocol.version
-      let strictness = isStrict ? "" : "; unknown members of params are ignored, as before (`strict` is false)"
+      let strictness = isStrict || !isLoose ? "" : "; unknown members of params are ignored, as before (`strict` is false)"
       let bound = LoopBound(self, on: loop)
       // After the answer.
       loop.execute {

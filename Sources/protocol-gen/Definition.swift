@@ -25,11 +25,8 @@ struct Definition {
       + statePaths.map(\.about) + errors.map(\.about)
   }
 
-  /// Version of the protocol: major and minor number of the newest `since`.
-  var version: String {
-    let newest = abouts.compactMap { Version($0.since) }.max() ?? Version(parts: [0, 0, 0])
-    return newest.parts.prefix(2).map(String.init).joined(separator: ".")
-  }
+  /// Version of the protocol: major and minor number of `VERSION`. No `since` is newer.
+  var version: String { productVersion.split(separator: ".").prefix(2).joined(separator: ".") }
 
   /// The names in `start` and all names reachable from them; `next` returns the direct references of a type.
   func reachable(

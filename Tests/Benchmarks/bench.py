@@ -379,7 +379,7 @@ class Bench:
                     raise Failed(f"{method}: {answer[:300].decode()}")
                 return seconds
 
-            call("initialize", protocolVersions=["0.3"])
+            call("initialize", protocolVersions=["0.4"])
             yield call
             process.stdin.close()
 

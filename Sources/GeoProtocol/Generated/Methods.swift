@@ -27,11 +27,11 @@ public struct StatePathInfo: Sendable {
 }
 
 public enum WireProtocol {
-  public static let version = "0.3"
+  public static let version = "0.4"
   /// Of the server and its clients.
-  public static let productVersion = "0.3.0"
+  public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "9ddb386006d3d5cc"
+  public static let hash = "53a94609a6958a8c"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -41,8 +41,8 @@ public enum WireProtocol {
   public static let methods: [MethodInfo] = [
     MethodInfo(
       name: "initialize", domain: "session", shape: .lifecycle, since: "0.1.0",
-      params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict"], required:
-      [],
+      params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict", "clock"],
+      required: [],
       errors: [.versionMismatch, .alreadyInitialized, .pathRefused]
     ),
     MethodInfo(

@@ -1182,10 +1182,13 @@ public enum SessionProtocol {
       /// Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps
       /// whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.
       public var strict: Bool?
+      /// The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).
+      public var clock: ClockProtocol.ClockMode?
 
       public init(
         processId: Int? = nil, clientInfo: SessionProtocol.ClientInfo? = nil, protocolVersions: [String]? = nil,
-        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off, strict: Bool? = nil
+        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off,
+        strict: Bool? = nil, clock: ClockProtocol.ClockMode? = nil
       ) {
         self.processId = processId
         self.clientInfo = clientInfo
@@ -1194,6 +1197,7 @@ public enum SessionProtocol {
         self.rootUri = rootUri
         self.trace = trace
         self.strict = strict
+        self.clock = clock
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1214,12 +1218,14 @@ public enum SessionProtocol {
         self.trace = try trace.isPresent ? SessionProtocol.TraceValue(from: trace) : .off
         let strict = json["strict"]
         self.strict = try strict.isPresent ? strict.bool() : nil
+        let clock = json["clock"]
+        self.clock = try clock.isPresent ? ClockProtocol.ClockMode(from: clock) : nil
       }
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// The version of the session. A client that offers only 0.1 or 0.2 gets this one, and a `$/logMessage` that
-      /// says so.
+      /// The version of the session. A client that offers only older versions gets this one, and a `$/logMessage`
+      /// that says so.
       public var protocolVersion: String
       /// Whether unknown members in params are refused.
       public var strict: Bool

@@ -66,7 +66,7 @@ final class MemoryServer {
   }
 
   private func initialize() throws {
-    _ = try call("initialize", ["protocolVersions": ["0.3"], "strict": true])
+    _ = try call("initialize", ["protocolVersions": ["0.4"], "strict": true])
     notify("initialized", [:])
   }
 

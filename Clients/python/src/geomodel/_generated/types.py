@@ -12,8 +12,8 @@ if sys.version_info >= (3, 11):
 elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "9ddb386006d3d5cc"
+PROTOCOL_VERSION = "0.4"
+PROTOCOL_HASH = "53a94609a6958a8c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -504,8 +504,8 @@ class InitializeResult(TypedDict):
     """What `initialize` answers."""
 
     protocolVersion: str
-    """The version of the session. A client that offers only 0.1 or 0.2 gets this one, and a `$/logMessage`
-    that says so.
+    """The version of the session. A client that offers only older versions gets this one, and a
+    `$/logMessage` that says so.
     """
     strict: bool
     """Whether unknown members in params are refused."""
