@@ -63,6 +63,7 @@ let package = Package(
     library("Files", ["Platform"]),
     library("Calendar", ["Platform"]),
     library("TextFormatting", ["Calendar", "Platform"]),
+    library("NMEA", ["Calendar"]),
 
     // The wire.
     library("JSON", ["CJansson", "Platform"]),
@@ -95,7 +96,7 @@ let package = Package(
       "GeoModel",
       [
         "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry",
-        "Calendar", "TextFormatting", "Platform", collections, ordered,
+        "Calendar", "NMEA", "TextFormatting", "Platform", collections, ordered,
       ]),
 
     // Plans of queries.
@@ -186,6 +187,7 @@ let package = Package(
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
     tests("CalendarTests", ["Calendar", "TestSupport"]),
+    tests("NMEATests", ["NMEA"]),
     tests(
       "QueryTests",
       [

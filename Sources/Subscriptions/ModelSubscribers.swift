@@ -76,49 +76,103 @@ package final class LocationSubscriber: Subscriber {
   package let id: String
   package let source: LocationSourceID
   package let maxRate: Double?
-  private var hasLocation = false
+  private let everyOne: Bool
+  /// What is to be sent: each, or only the newest of both streams.
+  private var locations = Stream<Location>()
+  private var headings = Stream<Double>()
   private var hasStatus = false
 
-  package init(id: String, source: LocationSourceID, maxRate: Double?) {
+  /// One of the two streams.
+  private struct Stream<Element> {
+    var queue: [(Element, Origin)] = []
+    var leftOut = 0
+    var isResync = false
+
+    mutating func add(_ element: Element, _ origin: Origin, everyOne: Bool) {
+      if everyOne ? queue.count >= LocationSubscriber.queueLimit : !queue.isEmpty { drop(isResync: everyOne) }
+      queue.append((element, origin))
+    }
+
+    mutating func drop(isResync: Bool) {
+      leftOut += queue.count
+      if isResync, !queue.isEmpty { self.isResync = true }
+      queue = []
+    }
+
+    /// Leaves out all but the newest.
+    mutating func dropOlder() -> Bool {
+      guard queue.count > 1, let last = queue.last else { return false }
+      queue.removeLast()
+      drop(isResync: true)
+      queue = [last]
+      return true
+    }
+
+    mutating func send(_ body: (Element, Origin, _ leftOut: Int?, _ isResync: Bool?) -> Void) {
+      for (element, origin) in queue {
+        body(element, origin, leftOut > 0 ? leftOut : nil, isResync ? true : nil)
+        (leftOut, isResync) = (0, false)
+      }
+      queue = []
+    }
+  }
+
+  /// Number of locations that may wait; beyond it, only the newest is sent.
+  fileprivate static let queueLimit = 1000
+
+  /// - Parameter everyOne: whether each location is sent, not only the newest.
+  package init(id: String, source: LocationSourceID, maxRate: Double?, everyOne: Bool) {
     self.id = id
     self.source = source
     self.maxRate = maxRate
+    self.everyOne = everyOne
     let object = ObjectReference(.locationSources, source.rawValue)
     scope = object
-    interests = [StatePattern(object, "location"), StatePattern(object, "status")]
+    interests = ["location", "heading", "status"].map { StatePattern(object, $0) }
   }
 
   private let scope: ObjectReference
   package let interests: [StatePattern]
-  package var isDirty: Bool { hasLocation || hasStatus }
+  package var isDirty: Bool { !locations.queue.isEmpty || !headings.queue.isEmpty || hasStatus }
 
   package func ends(with object: ObjectReference, in world: World) -> Bool {
     guard object == scope else { return false }
-    (hasLocation, hasStatus) = (false, false)
+    (locations, headings, hasStatus) = (Stream(), Stream(), false)
     return true
   }
 
   package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }
-    switch property {
-    case .status: hasStatus = true
-    case .location:
-      defer { hasLocation = true }
-      return hasLocation ? 1 : 0
-    default: break
+    if property == .status { hasStatus = true }
+    let before = locations.leftOut + headings.leftOut
+    switch change.locationEvent {
+    case .location(let location): locations.add(location, change.origin, everyOne: everyOne)
+    case .heading(let heading): headings.add(heading, change.origin, everyOne: everyOne)
+    case nil: break
     }
-    return 0
+    return locations.leftOut + headings.leftOut - before
+  }
+
+  package func discardRecorded() -> Bool {
+    let hasDropped = locations.dropOlder()
+    return headings.dropOlder() || hasDropped
   }
 
   package func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     guard let source = world.locationSources[source] else { return }
-    if hasLocation, let location = source.location {
-      hasLocation = false
+    headings.send { heading, origin, leftOut, isResync in
+      session.notify(
+        LocationProtocol.HeadingChanged.name,
+        LocationProtocol.HeadingChanged.Params(
+          subscription: id, locationSource: source.id.rawValue, revision: world.revision, origin: Wire.origin(origin),
+          heading: heading, leftOut: leftOut, resync: isResync))
+    }
+    locations.send { location, origin, leftOut, isResync in
       session.notify(
         LocationProtocol.Changed.name,
         LocationProtocol.Changed.Params(
-          subscription: id, locationSource: source.id.rawValue, revision: world.revision,
-          location: Wire.location(location)))
+          subscription: id, locationSource: source.id.rawValue, revision: world.revision, origin: Wire.origin(origin),
+          location: Wire.location(location), leftOut: leftOut, resync: isResync))
     }
     guard hasStatus else { return }
     hasStatus = false

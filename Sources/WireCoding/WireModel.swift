@@ -105,7 +105,16 @@ package enum Wire {
     .init(
       timestamp: location.timestamp?.text, position: location.position.map { opaque(.point($0)) },
       horizontalAccuracy: location.horizontalAccuracy, verticalAccuracy: location.verticalAccuracy,
-      speed: location.speed, course: location.course, isLastKnown: location.isLastKnown)
+      speed: location.speed, course: location.course, isLastKnown: location.isLastKnown,
+      receivedAt: location.receivedAt?.text)
+  }
+
+  /// - Parameter path: the JSON Pointer of the location, for errors.
+  package static func location(_ new: LocationProtocol.NewLocation, at path: String) throws -> Location {
+    Location(
+      timestamp: try new.timestamp.map { try instant($0, path + "/timestamp") }, position: try point(new.position),
+      horizontalAccuracy: new.horizontalAccuracy, verticalAccuracy: new.verticalAccuracy, speed: new.speed,
+      course: new.course)
   }
 
   /// - Parameter path: the JSON Pointer of the extent, for errors.

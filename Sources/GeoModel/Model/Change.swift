@@ -41,7 +41,13 @@ public struct GraphicsEdit: Hashable, Sendable {
   public let ids: GraphicIDs
 }
 
-/// One change. It holds no values: readers read them from the world at the same revision.
+/// What a location source has published: state has only the last.
+public enum LocationEvent: Sendable {
+  case location(Location)
+  case heading(Double)
+}
+
+/// One change. It holds no values but those of streams: readers read them from the world at the same revision.
 public struct Change: Sendable {
   public enum Event: Sendable {
     /// Another document's objects have replaced all objects; see ``World/replacement(of:by:_:)``.
@@ -75,6 +81,9 @@ public struct Change: Sendable {
   public let event: Event
   /// The number of the created or closed object, which distinguishes it from others with the same id; nil where nothing needs it.
   var number: Int?
+  /// What a location source has published with a change of its location or heading.
+  var published: Shared<LocationEvent>?
+  public var locationEvent: LocationEvent? { published?.value }
 
   var closesView: Bool {
     if case .closed(let object) = event { object.collection == .views } else { false }

@@ -1,14 +1,15 @@
-// Location sources, and the simulated one that moves along a line.
+// Location sources: devices whose locations are pushed, lines and tracks along which the clock moves, and sources over sources.
 
 import Geometry
-import Sorting
+import NMEA
 
 /// A location with its accuracy, speed and course. Nil members are unknown.
 public struct Location: Hashable, Sendable {
+  /// When it was measured.
   public var timestamp: Instant?
   /// Longitude and latitude, in degrees on WGS 84.
   public var position: Point?
-  /// In metres.
+  /// In metres; 0 is exact, or unknown.
   public var horizontalAccuracy = 0.0
   public var verticalAccuracy = 0.0
   /// In metres per second.
@@ -16,6 +17,33 @@ public struct Location: Hashable, Sendable {
   /// In degrees clockwise from true north.
   public var course: Double?
   public var isLastKnown = false
+  /// When it came, by the clock; nil for those that the server made itself.
+  public var receivedAt: Instant?
+
+  public init(
+    timestamp: Instant? = nil, position: Point?, horizontalAccuracy: Double = 0, verticalAccuracy: Double = 0,
+    speed: Double? = nil, course: Double? = nil
+  ) {
+    (self.timestamp, self.position) = (timestamp, position)
+    (self.horizontalAccuracy, self.verticalAccuracy) = (horizontalAccuracy, verticalAccuracy)
+    (self.speed, self.course) = (speed, course)
+  }
+}
+
+/// Why a location was not published.
+public enum LocationRefusal: String, Hashable, Sendable {
+  /// The position is not on the earth.
+  case offEarth
+  /// Speed, course or an accuracy is no number, or negative.
+  case notANumber
+  /// Measured before the last location.
+  case late
+  /// Has the time of the last location.
+  case repeated
+  /// A filter left it out.
+  case filtered
+  /// No line is near enough.
+  case notSnapped
 }
 
 /// The state of a location source.
@@ -24,104 +52,210 @@ public enum LocationStatus: Hashable, Sendable {
   case failedToStart(Failure)
 }
 
-/// A route along a line on the ellipsoid, with lengths precomputed.
-struct Drive: Sendable {
-  struct Segment: Sendable {
-    let start: Point
-    /// Z at the end of the segment; nil if it is unknown.
-    let endZ: Double?
-    let azimuth: Double
-    /// Length of the segment in metres; `before` is the total length of earlier segments.
-    let length: Double
-    let before: Double
-  }
-  let segments: [Segment]
-  /// The last position, without M.
-  let end: Point
-  let endAzimuth: Double
+/// Whether the user allows a device to tell the location.
+public enum LocationAuthorization: String, MemberSettable { case notDetermined, granted, denied }
 
-  var length: Double { segments.last.map { $0.before + $0.length } ?? 0 }
-
-  /// - Returns: nil if all positions of the line are equal.
-  init?(_ line: Positions, _ geodesy: any Geodesy) throws(TransformError) {
-    var segments: [Segment] = []
-    var before = 0.0
-    var last = (point: line.isEmpty ? Point(x: 0, y: 0) : line[0], azimuth: 0.0)
-    for index in 1..<max(line.count, 1) {
-      let start = line[index - 1]
-      let end = line[index]
-      let geodesic = try geodesy.inverse(from: start, to: end)
-      guard geodesic.distance > 0 else { continue }
-      segments.append(
-        Segment(
-          start: start, endZ: end.z, azimuth: geodesic.startAzimuth, length: geodesic.distance, before: before))
-      before += geodesic.distance
-      last = (end, geodesic.endAzimuth)
-    }
-    guard !segments.isEmpty else { return nil }
-    self.segments = segments
-    end = last.point.withoutM
-    endAzimuth = last.azimuth
-  }
-
-  /// The position and direction at a distance from the start, in metres. Z changes evenly along each segment.
-  ///
-  /// - Complexity: O(log n) in the line's positions.
-  func position(at distance: Double, _ geodesy: any Geodesy) throws(TransformError) -> (Point, course: Double) {
-    guard distance < length else { return (end, endAzimuth) }
-    let segment = segments[max(0, segments.partitioningIndex { $0.before > distance } - 1)]
-    let rest = max(0, distance - segment.before)
-    guard rest > 0 else { return (segment.start.withoutM, segment.azimuth) }
-    let (point, azimuth) = try geodesy.direct(from: segment.start, azimuth: segment.azimuth, distance: rest)
-    return (Point(x: point.x, y: point.y, z: segment.z(at: rest / segment.length)), azimuth)
-  }
+/// Where the locations of a source come from, with the state of each kind.
+public enum LocationFeed: Sendable {
+  case simulated(Simulation)
+  case external(LocationAuthorization)
+  case nmea(NMEAFeed)
+  case replay(Replay)
+  case filtered(LocationFilter)
+  case snapped(LocationSnap)
 }
 
-/// A source of locations. All sources are simulated: they move along a line at a constant velocity.
-public struct LocationSource: Sendable {
-  public let id: LocationSourceID
-  public var revision = 0
+/// Movement along a line at a constant velocity.
+public struct Simulation: Sendable {
   /// In metres per second.
   public let velocity: Double
   /// Seconds between two locations.
   public let interval: Double
   public let loops: Bool
-  /// The object that closes the source when it closes.
-  public let owner: ObjectReference?
-  public internal(set) var status = LocationStatus.stopped
-  public internal(set) var location: Location?
-  let drive: Drive
   /// Timestamp of the first location; nil for the clock's time at the first start.
   public let startTime: Instant?
+  let drive: Drive
+}
+
+/// Text of a receiver.
+public struct NMEAFeed: Sendable {
+  var reader = NMEAReader()
+  /// When the last sentence of the epoch that has begun came; nil between two epochs.
+  var epochTime: Instant?
+  /// Seconds after which an epoch ends in which no more sentences come.
+  static let epochEnd = 0.3
+
+  public init() {}
+}
+
+/// Locations with times, in their order.
+public struct Replay: Sendable {
+  public let layer: LayerID
+  public let timeField: String
+  /// Seconds of the track in a second of the clock.
+  public let factor: Double
+  public let loops: Bool
+  let locations: Shared<[Location]>
+  let start: Instant
+
+  /// Seconds of the track up to a location. A further loop begins as much after the end as two locations are apart on average.
+  func offset(_ number: Int) -> Double {
+    let locations = locations.value
+    let index = number % locations.count
+    return Double(number / locations.count) * period + (locations[index].timestamp ?? start).seconds(since: start)
+  }
+
+  private var period: Double {
+    let count = locations.value.count
+    let span = (locations.value.last?.timestamp ?? start).seconds(since: start)
+    return count > 1 && span > 0 ? span + span / Double(count - 1) : 1
+  }
+}
+
+/// Which locations of another source pass.
+public struct LocationFilter: Sendable {
+  public let source: LocationSourceID
+  /// In metres; locations of unknown accuracy pass.
+  public internal(set) var maxAccuracy: Double?
+  /// In metres from the last one that passed.
+  public internal(set) var minDistance: Double?
+  /// Seconds from the last one that passed.
+  public internal(set) var minInterval: Double?
+  /// The time of the last one that passed.
+  var passedAt: Instant?
+
+  public init(source: LocationSourceID, maxAccuracy: Double?, minDistance: Double?, minInterval: Double?) {
+    (self.source, self.maxAccuracy, self.minDistance, self.minInterval) = (source, maxAccuracy, minDistance, minInterval)
+  }
+}
+
+/// Locations of another source moved to the nearest line of a layer.
+public struct LocationSnap: Sendable {
+  public let source: LocationSourceID
+  public let layer: LayerID
+  /// In metres.
+  public internal(set) var maxDistance: Double
+}
+
+/// A source of locations, and of headings.
+public struct LocationSource: Sendable {
+  public let id: LocationSourceID
+  public var revision = 0
+  /// The object that closes the source when it closes.
+  public let owner: ObjectReference?
+  public internal(set) var feed: LocationFeed
+  public internal(set) var status = LocationStatus.stopped
+  public internal(set) var location: Location?
+  /// Where the device points, in degrees clockwise from true north.
+  public internal(set) var heading: Double?
+  /// Seconds without a location after which the last one is outdated; nil for never.
+  public internal(set) var staleAfter: Double?
+  public internal(set) var isStale = false
+  /// Locations that were not published and sentences that were skipped, by reason.
+  public internal(set) var refusals: [String: Int] = [:]
+  /// Satellites in view.
+  public internal(set) var satellites: [NMEASatellite] = []
+  /// When the source was last heard of, by the clock; nil if not since its start.
+  var heardAt: Instant?
+  /// Requests that wait for the start.
+  var waiting: [ProcessID] = []
+
+  // What the clock moves along a line or a track.
+
   /// Number of locations emitted.
   var emitted = 0
-  /// Time at which the location numbered ``emittedAtResume`` is emitted, while the source runs.
+  /// Time at which the location numbered `emittedAtResume` is emitted, while the source runs.
   var resumedAt: Instant?
-  public var isRunning: Bool { resumedAt != nil }
   var emittedAtResume = 0
   var firstTimestamp: Instant?
 
-  public enum Kind: String, MemberSettable { case simulated }
+  init(id: LocationSourceID, owner: ObjectReference?, feed: LocationFeed, staleAfter: Double? = nil) {
+    (self.id, self.owner, self.feed, self.staleAfter) = (id, owner, feed, staleAfter)
+  }
 
-  public var kind: Kind { .simulated }
+  public enum Kind: String, MemberSettable { case simulated, external, nmea, replay, filtered, snapped }
 
-  /// Whether the location at the end of the line has been emitted.
-  var hasEnded: Bool { !loops && emitted > 0 && Double(emitted - 1) * interval * velocity >= drive.length }
+  public var kind: Kind {
+    switch feed {
+    case .simulated: .simulated
+    case .external: .external
+    case .nmea: .nmea
+    case .replay: .replay
+    case .filtered: .filtered
+    case .snapped: .snapped
+    }
+  }
 
-  /// Time of the next location, while the source runs.
+  /// Whether it was created as a source of this kind with these settings would be.
+  public func isAlike(_ other: LocationFeed) -> Bool {
+    switch (feed, other) {
+    case (.external, .external), (.nmea, .nmea): true
+    case (.filtered(let own), .filtered(let other)):
+      own.source == other.source && own.maxAccuracy == other.maxAccuracy && own.minDistance == other.minDistance
+        && own.minInterval == other.minInterval
+    case (.snapped(let own), .snapped(let other)):
+      own.source == other.source && own.layer == other.layer && own.maxDistance == other.maxDistance
+    case (.replay(let own), .replay(let other)):
+      own.layer == other.layer && own.timeField == other.timeField && own.factor == other.factor && own.loops == other.loops
+    case (.simulated, _), (.external, _), (.nmea, _), (.replay, _), (.filtered, _), (.snapped, _): false
+    }
+  }
+
+  /// The source whose locations this one passes on.
+  public var upstream: LocationSourceID? {
+    switch feed {
+    case .filtered(let filter): filter.source
+    case .snapped(let snap): snap.source
+    case .simulated, .external, .nmea, .replay: nil
+    }
+  }
+
+  /// Whether the clock emits its locations.
+  var isTimed: Bool {
+    switch feed {
+    case .simulated, .replay: true
+    case .external, .nmea, .filtered, .snapped: false
+    }
+  }
+
+  /// Whether the last location of the line or track has been emitted.
+  var hasEnded: Bool {
+    switch feed {
+    case .simulated(let it): !it.loops && emitted > 0 && Double(emitted - 1) * it.interval * it.velocity >= it.drive.length
+    case .replay(let it): !it.loops && emitted >= it.locations.value.count
+    case .external, .nmea, .filtered, .snapped: false
+    }
+  }
+
+  /// Time of the next location, while the clock moves the source.
   var nextTime: Instant? {
-    resumedAt?.advanced(by: Double(emitted - emittedAtResume) * interval)
+    guard let resumedAt else { return nil }
+    switch feed {
+    case .simulated(let it): return resumedAt.advanced(by: Double(emitted - emittedAtResume) * it.interval)
+    case .replay(let it):
+      return resumedAt.advanced(by: (it.offset(emitted) - it.offset(emittedAtResume)) / it.factor)
+    case .external, .nmea, .filtered, .snapped: return nil
+    }
   }
-}
 
-extension Drive.Segment {
-  /// Z at a fraction of the length; nil unless both ends have one.
-  fileprivate func z(at fraction: Double) -> Double? {
-    guard let startZ = start.z, let endZ else { return nil }
-    return startZ * (1 - fraction) + endZ * fraction
+  /// When the last location is outdated unless another one comes; nil for never.
+  var staleTime: Instant? {
+    guard status == .started, !isStale, let heardAt, let staleAfter else { return nil }
+    return heardAt.advanced(by: staleAfter)
   }
-}
 
-extension Point {
-  fileprivate var withoutM: Point { Point(x: x, y: y, z: z) }
+  /// Moves what is measured by the clock with it.
+  mutating func shift(by nanoseconds: Int64) {
+    resumedAt?.nanoseconds &+= nanoseconds
+    heardAt?.nanoseconds &+= nanoseconds
+    if case .nmea(var it) = feed {
+      it.epochTime?.nanoseconds &+= nanoseconds
+      feed = .nmea(it)
+    }
+  }
+
+  /// When the epoch of a receiver ends unless more of it comes.
+  var epochEnd: Instant? {
+    if case .nmea(let feed) = feed { feed.epochTime?.advanced(by: NMEAFeed.epochEnd) } else { nil }
+  }
 }

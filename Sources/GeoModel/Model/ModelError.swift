@@ -42,6 +42,9 @@ public enum ModelError: Error, Hashable, Sendable {
   case notLoaded(String)
   /// The layer or overlay has no time definition.
   case noTime(String)
+  case wrongLocationKind(String, LocationSource.Kind, expected: [LocationSource.Kind])
+  /// The location source does not run.
+  case notStarted(String)
   case clockIsReal
   case tooManyTicks
   /// One of several parameters is required.

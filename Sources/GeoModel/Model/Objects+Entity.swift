@@ -73,7 +73,12 @@ extension Overlay: Entity {
 }
 
 extension LocationSource: Entity {
-  public var isMoving: Bool { isRunning }
+  public var references: [Text] { upstream.map { [Text($0.rawValue)] } ?? [] }
+  /// A source over another one closes with it.
+  public func closes(with object: ObjectReference) -> Bool {
+    owner == object || object.collection == .locationSources && upstream?.rawValue == object.id
+  }
+  public var isMoving: Bool { resumedAt != nil || staleTime != nil || epochEnd != nil }
   /// A location is live data, so it does not count as a change of the owner.
   public var parent: ObjectReference? { nil }
   public static func close(_ id: LocationSourceID, in world: inout World) throws(ModelError) {

@@ -1,5 +1,7 @@
 // The tables of members of data sources and location sources.
 
+import NMEA
+
 extension Source {
   public static let members: [Member<Source>] = [
     Member(.driver) { $0.driver },
@@ -14,10 +16,59 @@ extension LocationSource {
   public static let members: [Member<LocationSource>] = [
     Member(.kind) { $0.kind },
     Member(.status) { $0.status },
-    Member(.velocity) { $0.velocity },
-    Member(.interval) { $0.interval },
+    Member(.velocity) { $0.simulation?.velocity },
+    Member(.interval) { $0.simulation?.interval },
     Member(.loops) { $0.loops },
+    Member(.authorization) { $0.authorization },
     Member(.owner) { $0.owner?.id },
-    Member(.location) { $0.location },
+    Member(.staleAfter) { $0.staleAfter },
+    Member(.source) { $0.upstream },
+    Member(.maxAccuracy) { $0.filter?.maxAccuracy },
+    Member(.minDistance) { $0.filter?.minDistance },
+    Member(.minInterval) { $0.filter?.minInterval },
+    Member(.isStale) { $0.isStale },
+    // Changes are recorded as locations come: observers of each get those between, too.
+    Member(derived: .location) { source, _ in source.location.memberValue },
+    Member(derived: .heading) { source, _ in source.heading.memberValue },
+    Member(.refusals) { $0.refusals.isEmpty ? nil : Value.object(of: $0.refusals) },
+    Member(.satellites) { $0.satellites.isEmpty ? nil : Value.array($0.satellites.map(\.value)) },
   ]
+
+  private var simulation: Simulation? { if case .simulated(let simulation) = feed { simulation } else { nil } }
+
+  private var filter: LocationFilter? { if case .filtered(let filter) = feed { filter } else { nil } }
+
+  private var loops: Bool? {
+    switch feed {
+    case .simulated(let simulation): simulation.loops
+    case .replay(let replay): replay.loops
+    case .external, .nmea, .filtered, .snapped: nil
+    }
+  }
+
+  public var authorization: LocationAuthorization? {
+    if case .external(let authorization) = feed { authorization } else { nil }
+  }
+}
+
+extension NMEASatellite {
+  fileprivate var value: Value {
+    var members = Value.Members()
+    members["system"] = .string(system)
+    members["id"] = .integer(Int64(id))
+    for (name, number) in [("elevation", elevation), ("azimuth", azimuth), ("signal", signal)] {
+      members[name] = number.map { .number($0) }
+    }
+    members["isUsed"] = .boolean(isUsed)
+    return .object(members)
+  }
+}
+
+extension Value {
+  /// An object of members in the order of their names.
+  fileprivate static func object(of counts: [String: Int]) -> Value {
+    var members = Members()
+    for (name, count) in counts.sorted(by: { $0.key < $1.key }) { members[name] = .integer(Int64(count)) }
+    return .object(members)
+  }
 }

@@ -58,7 +58,7 @@ extension World {
       }
     }
     for id in moving(LocationSource.self) {
-      changeKnown(id) { $0.resumedAt?.nanoseconds &+= nanoseconds }
+      changeKnown(id) { $0.shift(by: nanoseconds) }
     }
   }
 

@@ -46,6 +46,7 @@ extension World {
     // Opening a document is not undone.
     isStep = false
     for id in moving(View.self) { if let animation = views[id]?.animation { end(animation.process, .interrupted) } }
+    for process in locationSources.values.flatMap(\.waiting) { end(process, .interrupted) }
     changeHistory { world in
       let before = world.document
       world.replaceObjects(by: next)

@@ -1,8 +1,10 @@
-// Location sources: created, started, advanced by the clock, stopped; and the views that follow them.
+// Location sources: created, started, stopped and closed. World+Receive.swift has the way of their locations.
 
 import Geometry
 
 extension World {
+  // MARK: Creation
+
   @discardableResult
   public mutating func createSimulatedLocationSource(
     id: LocationSourceID?, line: Geometry, reference: SpatialReference, velocity: Double, interval: Double,
@@ -23,32 +25,149 @@ extension World {
       drive = try Drive(converted, geodesy)
     } catch { throw .transform(error) }
     guard let drive else { throw .invalidGeometry(expected: "LineString with at least two different positions") }
-    let id = try claim(id, prefix: "location")
-    return insert(
+    return try insert(
       LocationSource(
-        id: id, velocity: velocity, interval: interval, loops: loops, owner: owner, drive: drive, startTime: startTime))
+        id: claim(id, prefix: "location"), owner: owner,
+        feed: .simulated(
+          Simulation(velocity: velocity, interval: interval, loops: loops, startTime: startTime, drive: drive))))
   }
 
-  /// Starts or resumes a source; one that has ended starts again. The first location is emitted at the next tick.
+  /// Creates a source of a kind that needs no preparation.
+  ///
+  /// - Throws: also `unknownID` of the source that it passes on, and `tooManyOwners` if that passes on too many others.
+  @discardableResult
+  public mutating func createLocationSource(
+    id: LocationSourceID?, _ feed: LocationFeed, staleAfter: Double?, owner: ObjectReference? = nil
+  ) throws(ModelError) -> LocationSource {
+    try checkFree(id)
+    try checkNesting(inOwner: owner)
+    var source = LocationSource(id: id ?? LocationSourceID(""), owner: owner, feed: feed, staleAfter: staleAfter)
+    var depth = 0
+    var next = source.upstream
+    while let upstream = next {
+      depth += 1
+      guard depth < Self.groupDepthLimit else { throw .tooManyOwners(limit: Self.groupDepthLimit) }
+      next = try locationSources.require(upstream).upstream
+    }
+    source = LocationSource(
+      id: try claim(id, prefix: "location"), owner: owner, feed: feed, staleAfter: staleAfter)
+    return insert(source)
+  }
+
+  // MARK: Starting
+
+  /// Starts or resumes a source; one that has ended starts again. The process ends when it has started, or failed to.
+  ///
+  /// A source over another one starts that, too.
   public mutating func startLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
     let source = try locationSources.require(id)
     let process = makeProcess()
-    if source.status != .started {
-      let now = clock.now
-      changeKnown(id) {
-        if $0.hasEnded {
-          $0.emitted = 0
-          $0.firstTimestamp = nil
-        }
-        $0.status = .started
-        $0.resumedAt = now
-        $0.emittedAtResume = $0.emitted
-        if $0.firstTimestamp == nil { $0.firstTimestamp = $0.startTime ?? now }
-      }
+    if source.status == .started {
+      end(process, .completed)
+    } else {
+      changeKnown(id) { $0.waiting.append(process) }
+      begin(id)
     }
-    end(process, .completed)
     return process
   }
+
+  /// Begins to start a source that is not running.
+  private mutating func begin(_ id: LocationSourceID) {
+    switch locationSources[id]?.status {
+    case .started, .starting, nil: return
+    case .stopped, .stopping, .failedToStart: break
+    }
+    changeKnown(id) {
+      $0.status = .starting
+      $0.heardAt = nil
+    }
+    if let upstream = locationSources[id]?.upstream { begin(upstream) }
+    attempt(id)
+  }
+
+  /// Starts a source whose start has begun, once what it needs is there.
+  private mutating func attempt(_ id: LocationSourceID) {
+    guard let source = locationSources[id], source.status == .starting else { return }
+    switch source.feed {
+    case .simulated, .nmea, .replay: run(id)
+    case .external(let authorization):
+      switch authorization {
+      case .notDetermined: break
+      case .granted: run(id)
+      case .denied: settle(id, .failedToStart(.locationDenied(id)))
+      }
+    case .filtered, .snapped:
+      guard let upstream = source.upstream.flatMap({ locationSources[$0] }) else { return }
+      switch upstream.status {
+      case .started: run(id)
+      case .failedToStart: settle(id, upstream.status)
+      case .starting, .stopped, .stopping: break
+      }
+    }
+  }
+
+  private mutating func run(_ id: LocationSourceID) {
+    let now = clock.now
+    changeKnown(id) { source in
+      if source.hasEnded {
+        source.emitted = 0
+        source.firstTimestamp = nil
+      }
+      if case .nmea(var feed) = source.feed {
+        feed.reader.reset()
+        source.feed = .nmea(feed)
+      }
+      guard source.isTimed else { return }
+      source.resumedAt = now
+      source.emittedAtResume = source.emitted
+      if case .simulated(let it) = source.feed, source.firstTimestamp == nil { source.firstTimestamp = it.startTime ?? now }
+    }
+    settle(id, .started)
+  }
+
+  /// Gives a source the status in which its start or its running ends, answers those who wait, and lets the sources over it follow.
+  private mutating func settle(_ id: LocationSourceID, _ status: LocationStatus, by origin: Origin? = nil) {
+    let waiting = locationSources[id]?.waiting ?? []
+    changeKnown(id, by: origin) {
+      $0.status = status
+      $0.waiting = []
+      if status != .started { $0.resumedAt = nil }
+    }
+    for process in waiting { end(process, status == .stopped ? .interrupted : .completed) }
+    for above in sources(over: id) {
+      switch status {
+      case .started: attempt(above)
+      case .failedToStart, .stopped, .stopping, .starting:
+        switch locationSources[above]?.status {
+        case .started, .starting: settle(above, status, by: origin)
+        case .stopped, .stopping, .failedToStart, nil: break
+        }
+      }
+    }
+  }
+
+  /// The sources that pass on the locations of another one.
+  func sources(over id: LocationSourceID) -> [LocationSourceID] {
+    referrers(to: ObjectReference(.locationSources, id.rawValue), of: LocationSource.self).filter {
+      locationSources[$0]?.upstream == id
+    }
+  }
+
+  /// The user allows a device, or no longer does. A start that waits for it goes on; a device that runs fails.
+  public mutating func setAuthorization(
+    of id: LocationSourceID, _ authorization: LocationAuthorization
+  ) throws(ModelError) {
+    let source = try locationSources.require(id)
+    guard source.authorization != nil else { throw .wrongLocationKind(id.rawValue, source.kind, expected: [.external]) }
+    changeKnown(id) { $0.feed = .external(authorization) }
+    switch source.status {
+    case .starting: attempt(id)
+    case .started where authorization != .granted: settle(id, .failedToStart(.locationDenied(id)))
+    case .started, .stopped, .stopping, .failedToStart: break
+    }
+  }
+
+  // MARK: Stopping
 
   public mutating func stopLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
     _ = try locationSources.require(id)
@@ -58,111 +177,39 @@ extension World {
     return process
   }
 
-  private mutating func stop(_ id: LocationSourceID, by origin: Origin? = nil) {
-    guard locationSources[id]?.status == .started else { return }
-    changeKnown(id, by: origin) {
-      $0.status = .stopped
-      $0.resumedAt = nil
+  mutating func stop(_ id: LocationSourceID, by origin: Origin? = nil) {
+    switch locationSources[id]?.status {
+    case .started, .starting: settle(id, .stopped, by: origin)
+    case .stopped, .stopping, .failedToStart, nil: break
     }
   }
 
   public mutating func closeLocationSource(_ id: LocationSourceID) throws(ModelError) {
-    _ = try locationSources.require(id)
-    for view in viewsFollowing(id) {
-      setLocationDisplay(of: view.id) {
-        $0.source = nil
-        $0.autoPanMode = .off
-      }
-    }
+    let source = try locationSources.require(id)
+    for process in source.waiting { end(process, .interrupted) }
+    forgetLocationSource(id)
     remove(id)
   }
 
   /// Stops all location sources.
   public mutating func stopAllLocationSources() {
-    for id in moving(LocationSource.self) { stop(id) }
+    for id in locationSources.ids { stop(id) }
   }
 
-  /// Publishes the locations up to the current time.
-  mutating func advance(_ id: LocationSourceID) {
-    while let source = locationSources[id], let time = source.nextTime, time <= clock.now {
-      var distance = Double(source.emitted) * source.interval * source.velocity
-      let hasEnded = !source.loops && distance >= source.drive.length
-      if source.loops { distance = distance.truncatingRemainder(dividingBy: source.drive.length) }
-      guard let (position, course) = try? source.drive.position(at: distance, geodesy) else { return }
-      let location = Location(
-        timestamp: source.firstTimestamp?.advanced(by: Double(source.emitted) * source.interval), position: position,
-        speed: source.velocity, course: course)
-      changeKnown(id, by: .location) {
-        $0.location = location
-        $0.emitted += 1
-      }
-      follow(id, to: position)
-      if hasEnded { stop(id, by: .location) }
-    }
+  /// Gives up waiting for a start. The source stops if nobody else waits for it.
+  mutating func cancelStart(_ process: ProcessID) -> Bool {
+    guard let source = locationSources.values.first(where: { $0.waiting.contains(process) }) else { return false }
+    changeKnown(source.id) { $0.waiting.removeAll { $0 == process } }
+    end(process, .cancelled)
+    if source.waiting.count == 1 { stop(source.id) }
+    return true
   }
+}
 
-  // MARK: Location displays
-
-  /// Changes how a view follows a location source; nil keeps a value.
-  public mutating func updateLocationDisplay(
-    of id: ViewID, source: LocationSourceID? = nil, autoPanMode: AutoPanMode? = nil, wanderExtentFactor: Double? = nil,
-    initialZoomScale: Double? = nil, clear: [String] = []
-  ) throws(ModelError) {
-    _ = try views.require(id)
-    try check(clear, allowed: ["source"])
-    if let source { _ = try locationSources.require(source) }
-    setLocationDisplay(of: id) {
-      if clear.contains("source") { $0.source = nil }
-      if let source { $0.source = source }
-      if let wanderExtentFactor { $0.wanderExtentFactor = wanderExtentFactor }
-      if let initialZoomScale { $0.initialZoomScale = initialZoomScale }
-      if let autoPanMode {
-        if $0.autoPanMode == .off, autoPanMode != .off { $0.awaitsZoom = true }
-        $0.autoPanMode = autoPanMode
-      }
-    }
-    if let view = views[id], let source = view.locationDisplay.source, view.locationDisplay.autoPanMode != .off,
-      let position = locationSources[source]?.location?.position
-    {
-      follow(view, to: position)
-    }
-  }
-
-  mutating func setLocationDisplay(of id: ViewID, _ change: (inout LocationDisplay) -> Void) {
-    changeKnown(id) { change(&$0.locationDisplay) }
-  }
-
-  private mutating func follow(_ source: LocationSourceID, to position: Point) {
-    for view in viewsFollowing(source) where view.locationDisplay.autoPanMode != .off { follow(view, to: position) }
-  }
-
-  /// The views whose location display uses the source.
-  private func viewsFollowing(_ source: LocationSourceID) -> [View] {
-    referrers(to: ObjectReference(.locationSources, source.rawValue), of: View.self).compactMap { views[$0] }
-      .filter { $0.locationDisplay.source == source }
-  }
-
-  /// Recenters the view if the location is outside the wander extent, or is the first since auto-pan began.
-  private mutating func follow(_ view: View, to position: Point) {
-    let display = view.locationDisplay
-    // If the location has no coordinates in the map's reference, the view is unchanged.
-    guard let point = try? center(position, from: .wgs84, of: view) else { return }
-    var camera = view.camera
-    if !display.awaitsZoom {
-      let screenPoint = view.screenPoint(nearest: point)
-      let factor = display.wanderExtentFactor / 2
-      let isInside =
-        abs(screenPoint.x - view.screen.width / 2) <= view.screen.width * factor
-        && abs(screenPoint.y - view.screen.height / 2) <= view.screen.height * factor
-      if isInside, factor > 0 { return }
-    }
-    camera.x = point.x
-    camera.y = point.y
-    if display.awaitsZoom { camera.scale = display.initialZoomScale }
-    camera.scale = clamped(camera.scale, in: view)
-    changeKnown(view.id) { $0.locationDisplay.awaitsZoom = false }
-    interruptAnimation(of: view.id, by: .location)
-    let viewpoint = camera.viewpoint(Point(x: position.x, y: position.y), .wgs84)
-    setCamera(of: view.id, camera, viewpoint, by: .location)
+extension Failure {
+  static func locationDenied(_ id: LocationSourceID) -> Failure {
+    Failure(
+      kind: "locationDenied", message: "The user does not allow \"\(id.rawValue)\" to tell the location.",
+      expected: "an authorization, by location/setAuthorization")
   }
 }

@@ -43,14 +43,14 @@ extension World {
     return process
   }
 
-  /// Stops an animation at its current camera. False if the process has ended.
+  /// Stops an animation at its current camera, or waiting for the start of a location source. False if the process has ended.
   public mutating func cancel(_ process: ProcessID) -> Bool {
     for view in moving(View.self).compactMap({ views[$0] }) where view.animation?.process == process {
       changeKnown(view.id) { $0.animation = nil }
       end(process, .cancelled)
       return true
     }
-    return false
+    return cancelStart(process)
   }
 
   /// Stops all animations at their current cameras.

@@ -160,12 +160,15 @@ public struct World: Sendable {
   /// Records a change of the current command, at the next revision.
   ///
   /// - Parameter number: the number of an object that was created or closed.
-  mutating func record(_ event: Change.Event, by origin: Origin? = nil, number: Int? = nil) {
+  mutating func record(
+    _ event: Change.Event, by origin: Origin? = nil, number: Int? = nil, publishing published: Shared<LocationEvent>? = nil
+  ) {
     if !hasChanged {
       revision += 1
       hasChanged = true
     }
-    changes.append(Change(revision: revision, origin: origin ?? self.origin, event: event, number: number))
+    changes.append(
+      Change(revision: revision, origin: origin ?? self.origin, event: event, number: number, published: published))
   }
 
   /// Transforms the records of the current command, all of which have been processed for derived state.
@@ -176,7 +179,9 @@ public struct World: Sendable {
     changes =
       changes[..<first]
       + changes[first...].compactMap { change in
-        transform(change.event).map { Change(revision: change.revision, origin: change.origin, event: $0) }
+        transform(change.event).map {
+          Change(revision: change.revision, origin: change.origin, event: $0, published: change.published)
+        }
       }
     examined = changes.count
     propagated = min(propagated, changes.count - first)

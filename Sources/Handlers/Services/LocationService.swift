@@ -15,10 +15,11 @@ package enum LocationService: LocationHandlers {
     let owner = try Wire.object(params.owner, "owner", in: world)
     let startTime = try params.startTime.map { try instant($0, "/params/startTime") }
     return try world.made(params.id, params.ifExists, matches: { (source: LocationSource, _) in
-      [
-        "owner": source.owner == owner, "velocity": source.velocity == params.velocity,
-        "interval": source.interval == params.interval, "loops": source.loops == params.loops,
-        "startTime": source.startTime == startTime,
+      guard case .simulated(let simulation) = source.feed else { return ["kind": false] }
+      return [
+        "owner": source.owner == owner, "velocity": simulation.velocity == params.velocity,
+        "interval": simulation.interval == params.interval, "loops": simulation.loops == params.loops,
+        "startTime": simulation.startTime == startTime,
       ]
     }) { world, id in
       try world.createSimulatedLocationSource(
@@ -28,12 +29,73 @@ package enum LocationService: LocationHandlers {
     }
   }
 
+  package static func createExternal(_ params: CreateExternal.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    try create(
+      .external(.init(params.authorization)), params.id, params.ifExists, owner: params.owner, staleAfter: params.staleAfter,
+      in: &world)
+  }
+
+  package static func createNmea(_ params: CreateNmea.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    try create(
+      .nmea(NMEAFeed()), params.id, params.ifExists, owner: params.owner, staleAfter: params.staleAfter, in: &world)
+  }
+
+  package static func createFiltered(_ params: CreateFiltered.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    try create(
+      .filtered(
+        LocationFilter(
+          source: ID(params.source), maxAccuracy: params.maxAccuracy, minDistance: params.minDistance,
+          minInterval: params.minInterval)),
+      params.id, params.ifExists, owner: params.owner, staleAfter: params.staleAfter, in: &world)
+  }
+
+  private static func create(
+    _ feed: LocationFeed, _ id: String?, _ ifExists: SessionProtocol.IfExists, owner: String?, staleAfter: Double?,
+    in world: inout World
+  ) throws -> Answer<JSONOpaque> {
+    let owner = try Wire.object(owner, "owner", in: world)
+    return try world.made(id, ifExists, matches: { (source: LocationSource, _) in
+      [
+        "owner": source.owner == owner, "kind": source.isAlike(feed), "staleAfter": source.staleAfter == staleAfter,
+      ]
+    }) { try $0.createLocationSource(id: $1, feed, staleAfter: staleAfter, owner: owner) }
+  }
+
+  package static func setAuthorization(
+    _ params: SetAuthorization.Params, in world: inout World
+  ) throws -> Answer<SetAuthorization.Result> {
+    try world.setAuthorization(of: ID(params.locationSource), .init(params.authorization))
+    return { .init(revision: $0.revision, status: try status(params.locationSource, $0)) }
+  }
+
+  package static func push(_ params: Push.Params, in world: inout World) throws -> Answer<Push.Result> {
+    let locations = try params.locations.enumerated().map { index, location in
+      try Wire.location(location, at: "/params/locations/\(index)")
+    }
+    let refusals = try world.push(locations, headings: params.headings, to: ID(params.locationSource))
+    let refused = refusals.enumerated().compactMap { index, refusal in
+      refusal.map { LocationProtocol.RefusedLocation(index: index, reason: $0.wire) }
+    }
+    return {
+      .init(
+        revision: $0.revision, published: locations.count - refused.count, refused: refused.isEmpty ? nil : refused)
+    }
+  }
+
+  package static func pushNmea(_ params: PushNmea.Params, in world: inout World) throws -> Answer<PushNmea.Result> {
+    let (sentences, fixes) = try world.pushNMEA(params.text, to: ID(params.locationSource))
+    return { .init(revision: $0.revision, sentences: sentences, fixes: fixes) }
+  }
+
   package static func start(_ params: Start.Params, in world: inout World) throws -> ProcessID {
     try world.startLocationSource(ID(params.locationSource))
   }
 
   package static func startEnded(_ params: Start.Params, _ end: ProcessEnd, in world: World) throws -> Start.Result {
-    .init(revision: world.revision, status: try status(params.locationSource, world))
+    if case .failedToStart(let failure) = try world.locationSources.require(ID(params.locationSource)).status {
+      throw ModelError.failed(failure)
+    }
+    return .init(revision: world.revision, status: try status(params.locationSource, world))
   }
 
   package static func stop(_ params: Stop.Params, in world: inout World) throws -> ProcessID {
@@ -51,9 +113,9 @@ package enum LocationService: LocationHandlers {
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
     let source = try client.world.locationSources.require(ID(params.locationSource))
     let id = try client.subscribers.makeID()
-    client.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate), client.world)
+    client.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate, everyOne: params.delivery == .every), client.world)
     return .init(
       subscription: id, revision: client.world.revision, status: Wire.locationStatus(source.status),
-      location: source.location.map(Wire.location))
+      location: source.location.map(Wire.location), heading: source.heading)
   }
 }

@@ -120,6 +120,14 @@ extension RPCError {
         .wrongKind, "\"\(id)\" is a \(kind.rawValue).", path: place.path(toText: id),
         expected: Self.list(expected.map(\.rawValue))
       ).with("id", id).with("found", kind.rawValue)
+    case .wrongLocationKind(let id, let kind, let expected):
+      self = RPCError(
+        .wrongSourceKind, "\"\(id)\" is \(kind.rawValue).", path: place.path(toText: id), expected: Self.list(expected.map(\.rawValue))
+      ).with("id", id).with("found", kind.rawValue)
+    case .notStarted(let id):
+      self = RPCError(
+        .notStarted, "\"\(id)\" is not started.", path: place.path(toText: id), expected: "a source that location/start has started"
+      ).with("id", id)
     case .noGeometry(let name, let columns):
       let source = columns.isEmpty ? nil : columns.map { "`\($0)`" }.joined(separator: ", ")
       self = RPCError(
