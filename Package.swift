@@ -95,7 +95,7 @@ let package = Package(
     library(
       "GeoModel",
       [
-        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry",
+        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions", "SpatialIndex", "Sorting", "Geometry",
         "Calendar", "NMEA", "TextFormatting", "Platform", collections, ordered,
       ]),
 

@@ -73,6 +73,10 @@ protocol ListedKind: SavedKind {
 extension Map: SavedKind {}
 extension Overlay: SavedKind {}
 
+extension GeotriggerMonitor {
+  func saved(in document: SavedObjects) -> JSONOpaque { Wire.saved(saved(in: document.world), document.world) }
+}
+
 extension Source: SavedKind {
   func saved(in document: SavedObjects) -> DocumentProtocol.SavedSource {
     document.source(document.sourcesByNumber[number] ?? DocumentSource(self))

@@ -72,6 +72,7 @@ extension Wire {
     case .boolean(let flag): .flag(flag)
     case .number(let number): .number(number)
     case .string(let text): .text(text)
+    case .strings(let texts): .ids(TextList(texts.map { Text($0) }))
     case .expression(let given): .expression(try expression(given, at: nil))
     case .labelDefinitions(let labels): .labels(try self.labels(labels))
     case .popupDefinition(let popup): .popup(try self.popup(popup))

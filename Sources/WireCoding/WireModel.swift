@@ -117,6 +117,16 @@ package enum Wire {
       course: new.course)
   }
 
+  // MARK: Geotriggers
+
+  package static func geotriggerEvent(_ event: GeoModel.GeotriggerEvent) -> GeotriggerProtocol.GeotriggerEvent {
+    .init(
+      number: event.number, type: event.kind.wire, cause: event.cause.wire, object: event.object.string, fence: event.fence,
+      fences: event.fences.string, rule: event.rule.wire, time: event.time.text, position: opaque(.point(event.position)),
+      previousPosition: event.previousPosition.map { opaque(.point($0)) },
+      message: event.message == .null ? nil : opaque(event.message), actions: event.actions.map(\.string))
+  }
+
   /// - Parameter path: the JSON Pointer of the extent, for errors.
   package static func timeExtent(_ extent: LayerProtocol.TimeExtent, at path: String) throws -> TimeExtent {
     let start = try extent.startTime.map { try instant($0, "\(path)/startTime") }

@@ -73,6 +73,11 @@ extension LabelDefinition: MemberElement {
   public static func memberValue(of list: [LabelDefinition]) -> MemberValue { .labels(list) }
 }
 
+extension Text: MemberElement {
+  /// A list of texts has each once.
+  public static func memberValue(of list: [Text]) -> MemberValue { .ids(TextList(list)) }
+}
+
 extension Color: MemberSettable {
   public var memberValue: MemberValue { .text(text) }
   public static func read(_ value: MemberValue, at path: String) -> Color? {

@@ -92,8 +92,9 @@ extension MemberSettable {
     case .surface(let surface): surface as? Self
     case .time(let time): time as? Self
     case .viewpoint(let viewpoint): viewpoint as? Self
+    case .ids(let ids): ids[0..<ids.count] as? Self
     // These types have readers of their own, or no command sets them.
-    case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .envelope, .fields,
+    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .envelope, .fields,
       .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point, .properties,
       .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
       nil

@@ -84,6 +84,7 @@ extension World {
     clock.now = max(clock.now, instant)
     for id in moving(LocationSource.self) { advance(id) }
     for id in moving(View.self) { advanceAnimation(of: id) }
+    for id in moving(GeotriggerMonitor.self) { advanceGeotrigger(id) }
   }
 
   /// Advances a real clock without ticks, while nothing moves.

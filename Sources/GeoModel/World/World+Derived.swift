@@ -44,7 +44,10 @@ extension World {
     let unexamined = takeUnexamined()
     guard !unexamined.isEmpty else { return }
     var invalid = Invalid()
-    for change in unexamined { invalidate(by: change, &invalid) }
+    for change in unexamined {
+      invalidate(by: change, &invalid)
+      notice(change)
+    }
     recordLoadStatuses(&invalid)
     for view in viewsShowing(invalid.trees.keys) {
       if let trees = invalid.trees[view.content] { recordStates(of: trees, in: view) }
@@ -57,6 +60,9 @@ extension World {
       // Layer view states depend on the scale alone.
       if derived.views[id]?.scale != view.camera.scale { recordStates(in: view, by: origin) }
     }
+    guard !fencing.noticed.isEmpty else { return }
+    judgeNoticed()
+    recordDerived()
   }
 
   private mutating func invalidate(by change: Change, _ invalid: inout Invalid) {

@@ -38,6 +38,7 @@ extension World {
       receive(passed, from: above, by: origin)
     }
     if let position = newest.position { follow(id, to: position) }
+    judge(accepted.compactMap { fix(of: source, at: $0) }, of: source.reference)
     return refusals
   }
 

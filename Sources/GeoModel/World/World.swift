@@ -44,6 +44,7 @@ public struct World: Sendable {
   /// Whether changes were discarded before they were processed for derived state.
   private var isDerivedStale = false
   var derived = Derived()
+  var fencing = Fencing()
   /// Index of references between objects, and of moving objects.
   var references = References()
   var origin = Origin.client(nil)

@@ -1,0 +1,280 @@
+// Judges fixes against fences: which are entered, which are left, and what is reported of it.
+
+import Expressions
+import FeatureStore
+import Geometry
+import Proximity
+import SpatialIndex
+
+/// One batch of judgements for one monitor.
+struct FenceJudge {
+  let monitor: GeotriggerMonitor
+  let store: FeatureStore
+  let features: LayerFeatures?
+  let fences: FenceSet
+  let (transformer, geodesy): (any CoordinateTransformer, any Geodesy)
+  let now: Instant
+  var watch: Watch
+  /// The objects before they changed.
+  private(set) var before: [(slot: Int, before: TrackedObject?)] = []
+  /// The estimated effort so far, in nanoseconds.
+  private(set) var effort = 0
+
+  init(
+    _ monitor: GeotriggerMonitor, _ watch: Watch, _ fences: FenceSet, _ store: FeatureStore, _ features: LayerFeatures?,
+    _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy, now: Instant
+  ) {
+    (self.monitor, self.store, self.features, self.fences, self.now) = (monitor, store, features, fences, now)
+    (self.transformer, self.geodesy, self.watch) = (transformer, geodesy, watch)
+  }
+
+  // MARK: Fixes
+
+  /// Judges a new fix.
+  mutating func judge(_ fix: Fix, _ cause: GeotriggerEvent.Cause = .moved) {
+    if let limit = monitor.maximumAccuracy, fix.accuracy > limit {
+      watch.inaccurateCount += 1
+      return
+    }
+    let known = watch.slots[fix.object]
+    let slot = known ?? watch.lastSlot + 1
+    let old = known.flatMap { watch.objects[$0] }
+    if let old, fix.time < old.fix.time {
+      watch.lateCount += 1
+      return
+    }
+    before.append((slot, old))
+    var object = TrackedObject(fix: fix, inside: old?.inside ?? [])
+    if monitor.reportsCrossings, let old { reportCrossings(from: old.fix, &object) }
+    move(&object, slot, from: old?.fix.position, cause)
+    if known == nil {
+      watch.slots[fix.object] = slot
+      watch.lastSlot = slot
+    }
+    watch.objects.insert(object, at: slot)
+  }
+
+  /// Judges the last fix of an object again, if it concerns it.
+  mutating func judgeAgain(_ slot: Int, _ work: Rejudging, near boxes: [Envelope]?) {
+    effort += 20
+    guard var object = watch.objects[slot] else { return }
+    if let edited = work.fences, let boxes, !object.inside.contains(where: { edited.contains($0.fence) }),
+      !boxes.contains(where: { $0.contains(x: object.fix.position.x, y: object.fix.position.y) })
+    {
+      return
+    }
+    before.append((slot, object))
+    move(&object, slot, from: nil, work.cause)
+    watch.objects.insert(object, at: slot)
+  }
+
+  /// Enters an object's fences whose dwell time has passed.
+  mutating func endDwelling(until time: Instant) {
+    while let next = watch.dwelling.first, next.due <= time {
+      watch.dwelling.removeFirst()
+      guard var object = watch.objects[next.slot],
+        let index = object.inside.firstIndex(where: { $0.fence == next.fence && $0.due == next.due })
+      else { continue }
+      before.append((next.slot, object))
+      object.inside[index].due = nil
+      object.inside[index].since = next.due
+      report(.enter, .dwelled, object.fix, next.fence, at: next.due)
+      watch.insideCount += 1
+      watch.objects.insert(object, at: next.slot)
+    }
+  }
+
+  /// Ends all memberships of an object and forgets it.
+  mutating func forget(_ slot: Int, _ cause: GeotriggerEvent.Cause) {
+    guard let object = watch.objects.remove(slot) else { return }
+    before.append((slot, object))
+    for membership in object.inside { leave(membership, object.fix, from: nil, cause) }
+    watch.slots[object.fix.object] = nil
+  }
+
+  // MARK: Transitions
+
+  private mutating func move(
+    _ object: inout TrackedObject, _ slot: Int, from previous: Point?, _ cause: GeotriggerEvent.Cause
+  ) {
+    effort += 500
+    var (entered, kept) = ([UInt32](), [Int]())
+    forEachFence(near: object.fix) { judge, row, fence in
+      let isInside = object.inside.contains { $0.fence == fence }
+      guard judge.admits(row), judge.holds(row, fence, object.fix, staying: isInside) else { return }
+      if isInside { kept.append(fence) } else { entered.append(row) }
+    }
+    guard kept.count < object.inside.count || !entered.isEmpty else { return }
+    let isByFix = cause == .moved
+    if isByFix, let condition = monitor.condition, !isTrue(condition, object.fix) { return }
+    let left = object.inside.filter { !kept.contains($0.fence) }
+    if !left.isEmpty { object.inside.removeAll { !kept.contains($0.fence) } }
+    for membership in left { leave(membership, object.fix, from: previous, ending(membership.fence, cause)) }
+    for row in entered.sorted() {
+      let fence = store.id(ofPresent: row)
+      let time = isByFix ? object.fix.time : now
+      let due = monitor.minimumDwell > 0 ? now.advanced(by: monitor.minimumDwell) : nil
+      object.inside.append(Membership(fence: fence, since: time, due: due))
+      if let due {
+        watch.dwelling.append((due, slot, fence))
+      } else {
+        watch.insideCount += 1
+        report(.enter, cause, object.fix, fence, at: time, from: previous)
+      }
+    }
+  }
+
+  private mutating func leave(
+    _ membership: Membership, _ fix: Fix, from previous: Point?, _ cause: GeotriggerEvent.Cause
+  ) {
+    guard membership.due == nil else { return }
+    watch.insideCount -= 1
+    report(.exit, cause, fix, membership.fence, at: cause == .moved ? fix.time : now, from: previous)
+  }
+
+  /// The cause with which a membership ends: that of the judgement, unless the fence is gone.
+  private func ending(_ fence: Int, _ cause: GeotriggerEvent.Cause) -> GeotriggerEvent.Cause {
+    guard let row = store.row(of: fence) else { return .fenceRemoved }
+    return admits(row) ? cause : .filterChanged
+  }
+
+  mutating func report(
+    _ kind: GeotriggerEvent.Kind, _ cause: GeotriggerEvent.Cause, _ fix: Fix, _ fence: Int, at time: Instant,
+    position: Point? = nil, from previous: Point? = nil
+  ) {
+    switch (monitor.rule, kind) {
+    case (.enter, .exit), (.exit, .enter): return
+    case (.enter, .enter), (.exit, .exit), (.enterOrExit, _): break
+    }
+    watch.eventCount += 1
+    let message = monitor.message.map { value(of: $0.expression, fix, kind, fence) } ?? .null
+    watch.append(
+      GeotriggerEvent(
+        number: watch.eventCount, kind: kind, cause: cause, object: fix.object, fence: fence, fences: fences.object.text,
+        rule: monitor.rule, time: time, position: position ?? fix.position, previousPosition: previous, message: message,
+        actions: monitor.actions))
+  }
+
+  // MARK: Expressions
+
+  private func isTrue(_ condition: Expression, _ fix: Fix) -> Bool {
+    let value = try? condition.evaluated { name in name.hasPrefix("feed.") ? Self.value(String(name.dropFirst(5)), of: fix) : .null }
+    return value == .bool(true)
+  }
+
+  private func value(
+    of message: Expression, _ fix: Fix, _ kind: GeotriggerEvent.Kind, _ fence: Int
+  ) -> AttributeValue {
+    let row = store.feature(id: fence)
+    let value = try? message.evaluated { name in
+      if name == "type" { return .string(kind.rawValue) }
+      if name == "fence.id" { return .integer(Int64(fence)) }
+      if name.hasPrefix("feed.") { return Self.value(String(name.dropFirst(5)), of: fix) }
+      return store.schema.column(named: String(name.dropFirst(6))).flatMap { row?.value($0) } ?? .null
+    }
+    return value ?? .null
+  }
+
+  private static func value(_ name: String, of fix: Fix) -> AttributeValue {
+    let known: AttributeValue? =
+      switch name {
+      case "object": .string(fix.object.string)
+      case "time": .string(fix.time.text)
+      case "longitude": .double(fix.position.x)
+      case "latitude": .double(fix.position.y)
+      case "accuracy": .double(fix.accuracy)
+      case "speed": fix.speed.map { .double($0) }
+      case "course": fix.course.map { .double($0) }
+      default: nil
+      }
+    return known ?? fix.attribute?(name) ?? .null
+  }
+
+  // MARK: Fences
+
+  /// The radius of the circle that is compared with fences.
+  private func radius(_ fix: Fix) -> Double { monitor.accuracyMode == .geometryWithAccuracy ? max(fix.accuracy, 0) : 0 }
+
+  /// Whether a feature is a fence, by the filters.
+  func admits(_ row: UInt32) -> Bool {
+    if let filter = fences.filter, !(store[row].map(filter.isTrue) ?? false) { return false }
+    return features?.shown([row]).isEmpty != true
+  }
+
+  /// Whether a fence holds a fix by the monitor's relation.
+  ///
+  /// - Parameter staying: whether the object is inside already.
+  private mutating func holds(_ row: UInt32, _ fence: Int, _ fix: Fix, staying: Bool) -> Bool {
+    let isStrict =
+      switch monitor.relation {
+      case .enterIntersectsExitDoesNotIntersect: false
+      case .enterContainsExitDoesNotContain: true
+      case .enterContainsExitDoesNotIntersect: !staying
+      }
+    guard let shape = shape(row, fence) else { return false }
+    let radius = radius(fix)
+    guard monitor.buffer > 0 || radius > 0 else {
+      effort += 200
+      return places(of: fix.position).contains { shape.holds($0, strictly: isStrict) }
+    }
+    effort += 10_000
+    guard let distance = shape.distance(to: fix.position, within: monitor.buffer + radius, geodesy) else { return false }
+    return isStrict ? distance + radius <= monitor.buffer : distance <= monitor.buffer + radius
+  }
+
+  mutating func shape(_ row: UInt32, _ fence: Int) -> FenceShape? {
+    if let known = watch.fences?.shapes[fence] { return known }
+    guard let geometry = store[row]?.geometry else { return nil }
+    let (transformer, reference) = (transformer, fences.reference)
+    let needsDistances = monitor.buffer > 0 || monitor.accuracyMode == .geometryWithAccuracy || monitor.reportsCrossings
+    let place: (Geometry) throws -> Geometry = {
+      reference == .wgs84 ? $0 : try transformer.transform($0, from: reference, to: .wgs84)
+    }
+    let shape = FenceShape(geometry, needsDistances ? place : nil)
+    if watch.fences?.shapes.count ?? 0 >= FenceSet.shapeLimit { watch.fences?.shapes = [:] }
+    watch.fences?.shapes[fence] = shape
+    return shape
+  }
+
+  /// A position in the coordinates of the fences, with its copies whole turns away that fences may have.
+  private func places(of position: Point) -> [SIMD2<Double>] {
+    guard let extent = store.extent else { return [] }
+    var place = position
+    if fences.reference != .wgs84 {
+      guard let moved = try? transformer.transform(position, from: .wgs84, to: fences.reference) else { return [] }
+      place = moved
+    }
+    guard let width = fences.wrap?.width else { return [SIMD2(place.x, place.y)] }
+    return [0, -width, width].compactMap { turn in
+      place.x + turn >= extent.xMin && place.x + turn <= extent.xMax ? SIMD2(place.x + turn, place.y) : nil
+    }
+  }
+
+  /// Calls `body` with each feature that may hold a fix, in no order.
+  private mutating func forEachFence(near fix: Fix, _ body: (inout FenceJudge, _ row: UInt32, _ fence: Int) -> Void) {
+    let reach = monitor.buffer + radius(fix)
+    if reach > 0 {
+      for row in rows(in: [FenceShape.box(around: fix.position, within: reach)]) { body(&self, row, store.id(ofPresent: row)) }
+      return
+    }
+    for place in places(of: fix.position) {
+      var found = FoundRows()
+      store.index.search(Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y), into: &found)
+      let rows = found.withRows { Array($0) }
+      for row in rows { body(&self, row, store.id(ofPresent: row)) }
+    }
+  }
+
+  /// The features whose box meets boxes in longitude and latitude, each once.
+  func rows(in boxes: [Envelope]) -> [UInt32] {
+    guard let extent = store.extent else { return [] }
+    let searched = boxes.flatMap { box -> [Envelope] in
+      guard fences.reference != .wgs84 else {
+        return [0, -360, 360].map { Envelope(xMin: box.xMin + $0, yMin: box.yMin, xMax: box.xMax + $0, yMax: box.yMax) }
+          .filter(extent.intersects)
+      }
+      return transformer.boxes(holding: box, of: .wgs84, in: fences.reference, within: extent) ?? [extent]
+    }
+    return store.rows(in: searched)
+  }
+}

@@ -1,0 +1,260 @@
+// Geotriggers at work: started, stopped, given fixes, and judging again what edits concern.
+
+import Expressions
+import FeatureStore
+import Geometry
+import Proximity
+
+extension World {
+  /// Judges fixes of a feed for all monitors that watch it.
+  public mutating func judge(_ fixes: [Fix], of feed: ObjectReference) {
+    guard !fencing.watches.isEmpty else { return }
+    for id in referrers(to: feed, of: GeotriggerMonitor.self) {
+      guard let monitor = geotriggers[id], monitor.feed == feed.text, monitor.isRunning else { continue }
+      let ordered = fixes.count > 1 ? fixes.sorted { $0.time < $1.time } : fixes
+      judge(monitor) { judge in for fix in ordered { judge.judge(fix) } }
+    }
+  }
+
+  /// Ends the memberships of objects that a feed has no more.
+  public mutating func forget(_ objects: [Text], of feed: ObjectReference) {
+    guard !fencing.watches.isEmpty else { return }
+    for id in referrers(to: feed, of: GeotriggerMonitor.self) {
+      guard let monitor = geotriggers[id], monitor.feed == feed.text, monitor.isRunning else { continue }
+      judge(monitor) { judge in
+        for slot in objects.compactMap({ judge.watch.slots[$0] }) { judge.forget(slot, .objectPurged) }
+      }
+    }
+  }
+
+  /// Runs judgements for one monitor, and publishes what they count.
+  private mutating func judge(_ monitor: GeotriggerMonitor, _ body: (inout FenceJudge) -> Void) {
+    guard let number = geotriggers.number(of: monitor.id), let watch = fencing.watches.removeValue(forKey: number) else { return }
+    let counts = (watch.insideCount, watch.eventCount, watch.lateCount, watch.inaccurateCount)
+    let set = watch.fences ?? FenceSet(object: ObjectReference(.overlays, monitor.fences?.string ?? ""), reference: .wgs84, wrap: nil, filter: nil)
+    let (store, features) = fences(of: set.object)
+    var judge = FenceJudge(monitor, watch, set, store ?? FeatureStore(), features, transformer, geodesy, now: clock.now)
+    body(&judge)
+    fencing.watches[number] = judge.watch
+    recordUndo(Judged(monitor: monitor.id, number: number, objects: judge.before, counts: counts, whole: nil))
+    publish(judge.watch, of: monitor.id)
+  }
+
+  private mutating func publish(_ watch: Watch, of id: GeotriggerMonitorID) {
+    guard let old = geotriggers[id]?.live else { return }
+    var new = old
+    (new.insideCount, new.eventCount) = (watch.insideCount, watch.eventCount)
+    (new.lateCount, new.inaccurateCount) = (watch.lateCount, watch.inaccurateCount)
+    new.awaitsTicks = watch.rejudging != nil || !watch.dwelling.isEmpty
+    if new != old { changeKnown(id) { $0.live = new } }
+  }
+
+  /// The features of a layer or an overlay; nil if there is none, or it is not loaded.
+  private func fences(of object: ObjectReference) -> (FeatureStore?, LayerFeatures?) {
+    if object.collection == .overlays { return (overlays[OverlayID(object.id)]?.store, nil) }
+    let features = layers[LayerID(object.id)]?.features
+    return (features?.store, features?.isUnfiltered == false ? features : nil)
+  }
+
+  // MARK: Starting and stopping
+
+  mutating func start(_ monitor: GeotriggerMonitor) {
+    guard let number = geotriggers.number(of: monitor.id) else { return }
+    do {
+      let fences = try fenceSet(of: monitor)
+      keepForRollback(monitor.id, number)
+      fencing.watches[number, default: Watch()].fences = fences
+      changeKnown(monitor.id) { $0.live.status = .started }
+      updateWarnings(of: monitor.id)
+      judge(monitor) { [fixes = fixes(of: monitor)] judge in for fix in fixes { judge.judge(fix, .monitorStarted) } }
+    } catch {
+      changeKnown(monitor.id) { $0.live.status = .failedToStart(error) }
+    }
+  }
+
+  mutating func stop(_ monitor: GeotriggerMonitor) {
+    if monitor.isRunning, let number = geotriggers.number(of: monitor.id) {
+      keepForRollback(monitor.id, number)
+      judge(monitor) { judge in
+        for slot in judge.watch.slots.values.sorted() { judge.forget(slot, .monitorStopped) }
+        judge.watch.dwelling = []
+        judge.watch.rejudging = nil
+        judge.watch.fences = nil
+      }
+    }
+    changeKnown(monitor.id) {
+      $0.live.status = .stopped
+      $0.live.warnings = []
+    }
+    for process in fencing.starting.removeValue(forKey: monitor.id) ?? [] { end(process, .interrupted) }
+  }
+
+  private mutating func keepForRollback(_ id: GeotriggerMonitorID, _ number: Int) {
+    recordUndo(
+      Judged(monitor: id, number: number, objects: [], counts: (0, 0, 0, 0), whole: fencing.watches[number] ?? Watch()))
+  }
+
+  /// The last fixes of a feed that runs.
+  private func fixes(of monitor: GeotriggerMonitor) -> [Fix] {
+    guard let feed = monitor.feed, let source = locationSources[LocationSourceID(feed.string)], source.isRunning else { return [] }
+    return source.location.flatMap { fix(of: source, at: $0) }.map { [$0] } ?? []
+  }
+
+  /// The fix in a location; nil if that is the last known one, or has no position.
+  func fix(of source: LocationSource, at location: Location) -> Fix? {
+    guard let position = location.position, !location.isLastKnown else { return nil }
+    return Fix(
+      object: Text(source.id.rawValue), time: location.timestamp ?? clock.now, position: position,
+      accuracy: location.horizontalAccuracy, speed: location.speed, course: location.course)
+  }
+
+  private func fenceSet(of monitor: GeotriggerMonitor) throws(Failure) -> FenceSet {
+    func missing(_ member: String) -> Failure {
+      Failure(
+        kind: "unknownId", message: "The monitor has no \(member), or what it names does not exist.",
+        path: "/geotriggers/\(monitor.id)/\(member)", expected: "an object")
+    }
+    guard let feed = monitor.feed, find(feed.string)?.collection == .locationSources else { throw missing("feed") }
+    guard let object = monitor.fences.flatMap({ find($0.string) }), object.collection == .overlays || object.collection == .layers else {
+      throw missing("fences")
+    }
+    let layer = object.collection == .layers ? layers[LayerID(object.id)] : nil
+    let reference = layer?.reference ?? overlays[OverlayID(object.id)]?.reference ?? .wgs84
+    let info = try? transformer.describe(reference)
+    var filter: BoundSource?
+    if let clause = monitor.whereClause {
+      do throws(ExpressionError) {
+        let schema = fences(of: object).0?.schema ?? FeatureStore(fields: layer?.schema?.fields ?? []).schema
+        let placed = try placed(clause, in: reference, nil)
+        if layer != nil { _ = try placed.compiled(for: schema, as: .condition) }
+        filter = BoundSource(.expression(placed), schema: schema)
+      } catch {
+        throw Failure(
+          kind: error.kind == .unknownProperty ? "unknownField" : "expressionType",
+          message: "whereClause does not suit the layer: expected \(error.expected), found \(error.found).",
+          path: "/geotriggers/\(monitor.id)/whereClause", expected: error.expected)
+      }
+    }
+    return FenceSet(object: object, reference: reference, wrap: info.flatMap { WorldWrap($0, transformer) }, filter: filter)
+  }
+
+  private mutating func updateWarnings(of id: GeotriggerMonitorID) {
+    guard let monitor = geotriggers[id], monitor.isRunning else { return }
+    var warnings: [GeotriggerWarning] = []
+    if monitor.feed.flatMap({ locationSources[LocationSourceID($0.string)] })?.isRunning != true { warnings.append(.feedNotStarted) }
+    let store = monitor.fences.flatMap { find($0.string) }.flatMap { fences(of: $0).0 }
+    if store?.isEmpty ?? true { warnings.append(.noFences) }
+    if let store, store.index.count < store.count { warnings.append(.badFences) }
+    changeKnown(id) { $0.live.warnings = warnings }
+  }
+
+  // MARK: Edits
+
+  /// Notes what a change concerns.
+  mutating func notice(_ change: Change) {
+    guard !fencing.watches.isEmpty else { return }
+    switch change.event {
+    case .graphics(let overlay, let edit):
+      var ids: Set<Int> = []
+      edit.ids.forEach { ids.insert($0) }
+      notice(ObjectReference(.overlays, overlay.rawValue), Rejudging(fences: ids, cause: .fenceChanged))
+    case .changed(let object, let property):
+      switch (object.collection, property) {
+      case (.layers, .loadStatus), (.layers, .featureCount), (.layers, .extent): notice(object, Rejudging(cause: .fenceChanged))
+      case (.layers, .definitionExpression), (.layers, .time), (.layers, .isTimeFilterEnabled):
+        notice(object, Rejudging(cause: .filterChanged))
+      case (.locationSources, .status): notice(object, nil)
+      case (.geotriggers, _): noticeSetting(property, of: object)
+      default: break
+      }
+    case .created(let object), .closed(let object):
+      if object.collection == .geotriggers {
+        if case .closed = change.event, let number = change.number { fencing.watches[number] = nil }
+      } else {
+        notice(object, object.collection == .layers || object.collection == .overlays ? Rejudging(cause: .fenceRemoved) : nil)
+      }
+    case .replaced, .member, .clock, .history, .document: break
+    }
+  }
+
+  private mutating func notice(_ object: ObjectReference, _ rejudging: Rejudging?) {
+    for id in referrers(to: object, of: GeotriggerMonitor.self) {
+      guard let number = geotriggers.number(of: id), geotriggers[id]?.isRunning == true else { continue }
+      fencing.noticed[number, default: Fencing.Notice()].warnings = true
+      if let rejudging { fencing.noticed[number]?.add(rejudging) }
+    }
+  }
+
+  private mutating func noticeSetting(_ property: Property, of object: ObjectReference) {
+    guard let number = geotriggers.number(of: GeotriggerMonitorID(object.id)), fencing.watches[number] != nil else { return }
+    switch property {
+    case .feed, .fences: fencing.noticed[number, default: Fencing.Notice()].isReset = true
+    case .whereClause, .relation, .buffer, .accuracyMode, .reportCrossings, .condition, .maximumAccuracy:
+      fencing.noticed[number, default: Fencing.Notice()].add(Rejudging(cause: .filterChanged))
+    default: break
+    }
+  }
+
+  /// Judges what the noticed changes concern, as much as may be done at once; the next ticks do the rest.
+  mutating func judgeNoticed() {
+    let noticed = fencing.noticed.sorted { $0.key < $1.key }
+    fencing.noticed = [:]
+    for (number, notice) in noticed {
+      guard let monitor = geotriggers[number: number], monitor.isRunning else { continue }
+      keepForRollback(monitor.id, number)
+      if notice.isReset {
+        stop(monitor)
+        if let monitor = geotriggers[number: number] { start(monitor) }
+        continue
+      }
+      if notice.warnings { updateWarnings(of: monitor.id) }
+      guard let rejudging = notice.rejudging else { continue }
+      if let ids = rejudging.fences, monitor.whereClause == nil {
+        for id in ids { fencing.watches[number]?.fences?.shapes[id] = nil }
+      } else {
+        // Attributes may have been added that the filter names, and distances may be needed.
+        let fences = try? fenceSet(of: monitor)
+        let known = fencing.watches[number]?.fences
+        fencing.watches[number]?.fences = fences ?? known.map { FenceSet(object: $0.object, reference: $0.reference, wrap: $0.wrap, filter: nil) }
+      }
+      if fencing.watches[number]?.rejudging == nil {
+        fencing.watches[number]?.rejudging = rejudging
+      } else {
+        fencing.watches[number]?.rejudging?.merge(rejudging)
+      }
+      judgeAgain(monitor)
+    }
+  }
+
+  /// Judges objects again for about 5 ms.
+  private mutating func judgeAgain(_ monitor: GeotriggerMonitor) {
+    judge(monitor) { judge in
+      guard var work = judge.watch.rejudging else { return }
+      let boxes = judge.boxes(of: work)
+      while work.slot <= judge.watch.lastSlot, judge.effort < 5_000_000 {
+        judge.judgeAgain(work.slot, work, near: boxes)
+        work.slot += 1
+      }
+      judge.watch.rejudging = work.slot > judge.watch.lastSlot ? nil : work
+    }
+  }
+
+  /// Continues what waits for time: judging again, and memberships that begin after a while.
+  mutating func advanceGeotrigger(_ id: GeotriggerMonitorID) {
+    guard let monitor = geotriggers[id] else { return }
+    let now = clock.now
+    judge(monitor) { $0.endDwelling(until: now) }
+    judgeAgain(monitor)
+  }
+}
+
+extension FenceJudge {
+  /// Boxes in longitude and latitude around the edited fences, within which objects may enter; nil if they may be anywhere.
+  fileprivate func boxes(of work: Rejudging) -> [Envelope]? {
+    guard let ids = work.fences, ids.count <= 16, fences.reference == .wgs84 else { return nil }
+    guard monitor.buffer == 0, monitor.accuracyMode == .geometry else { return nil }
+    return ids.compactMap { store.feature(id: $0)?.envelope }.flatMap { box in
+      [0, -360, 360].map { Envelope(xMin: box.xMin + $0, yMin: box.yMin, xMax: box.xMax + $0, yMax: box.yMax) }
+    }
+  }
+}
