@@ -9,21 +9,34 @@ import JSON
 enum SavedKinds {
   /// The kinds of object that documents have.
   static let all: [any SavedKind.Type] =
-    [Source.self, Map.self, Layer.self, Scene.self, View.self, Overlay.self, ViewModelType.self, ViewModel.self, EnvironmentKey.self, EnvironmentScope.self]
+    [Source.self, Map.self, Layer.self, Scene.self, View.self, Overlay.self, ViewModelType.self, ViewModel.self, EnvironmentKey.self, EnvironmentScope.self, GeotriggerMonitor.self]
   /// Those in lists of the document's own, by their members.
-  static let listed: [any ListedKind.Type] = []
+  static let listed: [any ListedKind.Type] = [GeotriggerMonitor.self]
 }
 
 extension SavedObjects {
   /// Members that are other objects, or long: they are written one by one.
   static let lists: Set<String> = [
-    "baseLayers", "columns", "data", "environmentKeys", "environments", "graphics", "maps",
-    "operationalLayers", "overlays", "referenceLayers", "scenes", "sources", "tables", "viewModelTypes",
-    "viewModels", "views"
+    "baseLayers", "columns", "data", "environmentKeys", "environments", "geotriggers", "graphics",
+    "maps", "operationalLayers", "overlays", "referenceLayers", "scenes", "sources", "tables",
+    "viewModelTypes", "viewModels", "views"
   ]
   /// Members that are written only where something asks for them: of what was read only members unknown to this
   /// version are kept.
   static let occasional: Set<String> = [
     "layers", "position"
   ]
+}
+
+extension GeotriggerMonitor: ListedKind {
+  static let required: Set<String> = []
+  static func restore(_ id: String, _ json: JSONValue, in world: inout World) throws {
+    var params = try GeotriggerProtocol.Create.Params(from: json)
+    params.id = id
+    params.ifExists = .error
+    _ = try GeotriggerService.create(params, in: &world)
+    var changes = try GeotriggerProtocol.Update.Params(from: json)
+    changes.clear = nil
+    _ = try GeotriggerService.update(changes, in: &world)
+  }
 }

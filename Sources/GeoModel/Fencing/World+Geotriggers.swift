@@ -96,7 +96,7 @@ extension World {
 
   /// The last fixes of a feed that runs.
   private func fixes(of monitor: GeotriggerMonitor) -> [Fix] {
-    guard let feed = monitor.feed, let source = locationSources[LocationSourceID(feed.string)], source.isRunning else { return [] }
+    guard let feed = monitor.feed, let source = locationSources[LocationSourceID(feed.string)], source.status == .started else { return [] }
     return source.location.flatMap { fix(of: source, at: $0) }.map { [$0] } ?? []
   }
 
@@ -141,7 +141,7 @@ extension World {
   private mutating func updateWarnings(of id: GeotriggerMonitorID) {
     guard let monitor = geotriggers[id], monitor.isRunning else { return }
     var warnings: [GeotriggerWarning] = []
-    if monitor.feed.flatMap({ locationSources[LocationSourceID($0.string)] })?.isRunning != true { warnings.append(.feedNotStarted) }
+    if monitor.feed.flatMap({ locationSources[LocationSourceID($0.string)] })?.status != .started { warnings.append(.feedNotStarted) }
     let store = monitor.fences.flatMap { find($0.string) }.flatMap { fences(of: $0).0 }
     if store?.isEmpty ?? true { warnings.append(.noFences) }
     if let store, store.index.count < store.count { warnings.append(.badFences) }

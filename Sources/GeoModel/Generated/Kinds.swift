@@ -14,12 +14,13 @@ public typealias BindingID = ID<Binding>
 public typealias LinkID = ID<Link>
 public typealias EnvironmentKeyID = ID<EnvironmentKey>
 public typealias EnvironmentScopeID = ID<EnvironmentScope>
+public typealias GeotriggerMonitorID = ID<GeotriggerMonitor>
 
 /// The members of the state tree's root that hold objects by id.
 public enum Collection: String, Hashable, Sendable, CaseIterable {
   case
     sources, maps, layers, scenes, views, overlays, locationSources, viewModelTypes, viewModels, bindings,
-    links, environmentKeys, environments
+    links, environmentKeys, environments, geotriggers
 
   /// The type of the objects.
   var kind: any Entity.Type {
@@ -37,6 +38,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .links: Link.self
     case .environmentKeys: EnvironmentKey.self
     case .environments: EnvironmentScope.self
+    case .geotriggers: GeotriggerMonitor.self
     }
   }
 
@@ -56,6 +58,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .links: "link"
     case .environmentKeys: "key"
     case .environments: "node"
+    case .geotriggers: "geotrigger"
     }
   }
 
@@ -75,6 +78,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .links: "binding"
     case .environmentKeys: "environment"
     case .environments: "environment"
+    case .geotriggers: "geotrigger"
     }
   }
 
@@ -94,6 +98,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .links: true
     case .environmentKeys: false
     case .environments: false
+    case .geotriggers: true
     }
   }
 
@@ -113,11 +118,12 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .links: false
     case .environmentKeys: true
     case .environments: true
+    case .geotriggers: true
     }
   }
 
   /// The kinds of object that close with their owner.
-  static let owned: [Collection] = [.locationSources, .viewModels, .bindings, .links]
+  static let owned: [Collection] = [.locationSources, .viewModels, .bindings, .links, .geotriggers]
 }
 
 /// The objects of each kind.
@@ -135,6 +141,7 @@ public struct Registries: Sendable {
   public internal(set) var links = Registry<Link>()
   public internal(set) var environmentKeys = Registry<EnvironmentKey>()
   public internal(set) var environments = Registry<EnvironmentScope>()
+  public internal(set) var geotriggers = Registry<GeotriggerMonitor>()
 }
 
 extension World {
@@ -189,6 +196,10 @@ extension World {
   public internal(set) var environments: Registry<EnvironmentScope> {
     @inlinable _read { yield registries.environments }
     _modify { yield &registries.environments }
+  }
+  public internal(set) var geotriggers: Registry<GeotriggerMonitor> {
+    @inlinable _read { yield registries.geotriggers }
+    _modify { yield &registries.geotriggers }
   }
 }
 
@@ -277,4 +288,10 @@ extension EnvironmentScope {
   public static var registry: WritableKeyPath<World, Registry<EnvironmentScope>> & Sendable { \.registries.environments }
   public static let isUndoable = true
   public var owner: ObjectReference? { nil }
+}
+
+extension GeotriggerMonitor {
+  public static let collection = Collection.geotriggers
+  public static var registry: WritableKeyPath<World, Registry<GeotriggerMonitor>> & Sendable { \.registries.geotriggers }
+  public static let isUndoable = true
 }

@@ -4,14 +4,18 @@
 /// A member of an object in the state tree, by its name there.
 public enum Property: String, CaseIterable, Hashable, Sendable {
   case
-    values, objects, kind, map, scene, group, source, sourceLayer, name, isVisible, opacity, minScale,
-    maxScale, loadStatus, layers, visibilityMode, spatialReference, geometryType, featureCount, extent,
-    fields, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels, labelsEnabled,
-    popup, featureReduction, isPopupEnabled, status, velocity, interval, loops, owner, location, title,
-    basemap, operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor, view,
-    selectionColor, renderingMode, graphicCount, baseSurface, driver, path, warnings, width, height, dpi,
-    viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay, mode, tickRate, canUndo,
-    canRedo, undoName, redoName, isEditing, isModified, environment, graphics, layerViewStates
+    values, objects, owner, feed, fences, whereClause, rule, relation, buffer, accuracyMode,
+    maximumAccuracy, minimumDwell, reportCrossings, condition, message, actions, status, warnings,
+    insideCount, eventCount, lateCount, inaccurateCount, kind, map, scene, group, source, sourceLayer, name,
+    isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, spatialReference,
+    geometryType, featureCount, extent, fields, selectedCount, definitionExpression, time,
+    isTimeFilterEnabled, renderer, labels, labelsEnabled, popup, featureReduction, isPopupEnabled, velocity,
+    interval, loops, authorization, staleAfter, maxAccuracy, minDistance, minInterval, isStale, location,
+    heading, refusals, satellites, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint,
+    referenceScale, backgroundColor, view, selectionColor, renderingMode, graphicCount, baseSurface, driver,
+    path, width, height, dpi, viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay,
+    mode, tickRate, canUndo, canRedo, undoName, redoName, isEditing, isModified, environment, graphics,
+    layerViewStates
 }
 
 extension Collection {
@@ -24,6 +28,20 @@ extension Collection {
         [.returned, .observed, .modifies]
       case .objects:
         [.returned, .observed, .modifies, .refers]
+      default: []
+      }
+    case .geotriggers:
+      switch property {
+      case .owner:
+        [.returned, .written, .modifies, .refers]
+      case .feed, .fences:
+        [.returned, .observed, .settable, .clearable, .written, .modifies, .refers]
+      case .whereClause, .maximumAccuracy, .condition, .message:
+        [.returned, .observed, .settable, .clearable, .written, .modifies]
+      case .rule, .relation, .buffer, .accuracyMode, .minimumDwell, .reportCrossings, .actions:
+        [.returned, .observed, .settable, .written, .modifies]
+      case .status, .warnings, .insideCount, .eventCount, .lateCount, .inaccurateCount:
+        [.returned, .observed]
       default: []
       }
     case .layers:
@@ -50,9 +68,10 @@ extension Collection {
       switch property {
       case .kind, .velocity, .interval, .loops:
         [.returned]
-      case .status, .location:
+      case .status, .authorization, .staleAfter, .maxAccuracy, .minDistance, .minInterval, .isStale, .location,
+        .heading, .refusals, .satellites:
         [.returned, .observed]
-      case .owner:
+      case .owner, .source:
         [.returned, .refers]
       default: []
       }

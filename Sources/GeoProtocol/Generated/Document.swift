@@ -128,6 +128,8 @@ public enum DocumentProtocol {
     public var environmentKeys: [DocumentProtocol.SavedEnvironmentKey]
     /// Values and shared objects, by node.
     public var environments: [DocumentProtocol.SavedEnvironment]
+    /// In the order they were created.
+    public var geotriggers: [DocumentProtocol.SavedGeotriggerMonitor]
 
     public init(
       format: DocumentProtocol.DocumentFormat, version: Int, sources: [DocumentProtocol.SavedSource] = [],
@@ -135,7 +137,8 @@ public enum DocumentProtocol {
       views: [DocumentProtocol.SavedView] = [], viewModelTypes: [DocumentProtocol.SavedViewModelType] = [],
       viewModels: [DocumentProtocol.SavedViewModel] = [],
       environmentKeys: [DocumentProtocol.SavedEnvironmentKey] = [],
-      environments: [DocumentProtocol.SavedEnvironment] = []
+      environments: [DocumentProtocol.SavedEnvironment] = [],
+      geotriggers: [DocumentProtocol.SavedGeotriggerMonitor] = []
     ) {
       self.format = format
       self.version = version
@@ -147,6 +150,7 @@ public enum DocumentProtocol {
       self.viewModels = viewModels
       self.environmentKeys = environmentKeys
       self.environments = environments
+      self.geotriggers = geotriggers
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -175,6 +179,10 @@ public enum DocumentProtocol {
       self.environments = try environments.isPresent
         ? environments.array(DocumentProtocol.SavedEnvironment.init(from:))
         : []
+      let geotriggers = json["geotriggers"]
+      self.geotriggers = try geotriggers.isPresent
+        ? geotriggers.array(DocumentProtocol.SavedGeotriggerMonitor.init(from:))
+        : []
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -199,6 +207,8 @@ public enum DocumentProtocol {
       writer.array(environmentKeys) { $0.encode(to: &$1) }
       writer.key("environments")
       writer.array(environments) { $0.encode(to: &$1) }
+      writer.key("geotriggers")
+      writer.array(geotriggers) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
@@ -1460,6 +1470,173 @@ public enum DocumentProtocol {
       if let objects {
         writer.key("objects")
         writer.map(objects) { $1.value($0) }
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A monitor of a feed and fences.
+  public struct SavedGeotriggerMonitor: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var geotrigger: String
+    /// The object that it closes with; absent for the session.
+    public var owner: String?
+    /// The location source whose object is watched. Changing it ends all memberships. Documents have it if they have
+    /// the source.
+    public var feed: String?
+    /// The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all
+    /// memberships.
+    public var fences: String?
+    /// Only features for which this is true are fences.
+    public var whereClause: JSONOpaque?
+    /// The transitions that are reported. Memberships are kept for all.
+    public var rule: GeotriggerProtocol.GeotriggerRule?
+    /// How a fence is entered and left.
+    public var relation: GeotriggerProtocol.FenceRelation?
+    /// A fence is all that is within this geodesic distance of its feature. Unit: metre.
+    public var buffer: Double?
+    /// What of a fix is compared with fences.
+    public var accuracyMode: GeotriggerProtocol.FenceAccuracyMode?
+    /// Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
+    /// absent. Unit: metre.
+    public var maximumAccuracy: Double?
+    /// How long an object must be inside, by the clock, before it has entered. Unit: second.
+    public var minimumDwell: Double?
+    /// Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are reported,
+    /// with times interpolated. Crossings of less than a metre may be left out.
+    public var reportCrossings: Bool?
+    /// A fix changes memberships only while this is true. Its properties are those of `message`.
+    public var condition: JSONOpaque?
+    /// The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`,
+    /// `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and `feed.` the attributes
+    /// of fence and object; null where there is none.
+    public var message: JSONOpaque?
+    /// Names of actions that events request of the client, each once.
+    public var actions: [String]?
+
+    public init(
+      geotrigger: String, owner: String? = nil, feed: String? = nil, fences: String? = nil,
+      whereClause: JSONOpaque? = nil, rule: GeotriggerProtocol.GeotriggerRule? = nil,
+      relation: GeotriggerProtocol.FenceRelation? = nil, buffer: Double? = nil,
+      accuracyMode: GeotriggerProtocol.FenceAccuracyMode? = nil, maximumAccuracy: Double? = nil,
+      minimumDwell: Double? = nil, reportCrossings: Bool? = nil, condition: JSONOpaque? = nil,
+      message: JSONOpaque? = nil, actions: [String]? = nil
+    ) {
+      self.geotrigger = geotrigger
+      self.owner = owner
+      self.feed = feed
+      self.fences = fences
+      self.whereClause = whereClause
+      self.rule = rule
+      self.relation = relation
+      self.buffer = buffer
+      self.accuracyMode = accuracyMode
+      self.maximumAccuracy = maximumAccuracy
+      self.minimumDwell = minimumDwell
+      self.reportCrossings = reportCrossings
+      self.condition = condition
+      self.message = message
+      self.actions = actions
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`geotrigger`")
+      self.geotrigger = try SessionProtocol.readObjectId(json["geotrigger"])
+      let owner = json["owner"]
+      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let feed = json["feed"]
+      self.feed = try feed.isPresent ? SessionProtocol.readObjectId(feed) : nil
+      let fences = json["fences"]
+      self.fences = try fences.isPresent ? SessionProtocol.readObjectId(fences) : nil
+      let whereClause = json["whereClause"]
+      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+      let rule = json["rule"]
+      self.rule = try rule.isPresent ? GeotriggerProtocol.GeotriggerRule(from: rule) : nil
+      let relation = json["relation"]
+      self.relation = try relation.isPresent ? GeotriggerProtocol.FenceRelation(from: relation) : nil
+      let buffer = json["buffer"]
+      self.buffer = try buffer.isPresent ? buffer.double("number in 0...10000000") { $0 >= 0 && $0 <= 10000000 } : nil
+      let accuracyMode = json["accuracyMode"]
+      self.accuracyMode = try accuracyMode.isPresent ? GeotriggerProtocol.FenceAccuracyMode(from: accuracyMode) : nil
+      let maximumAccuracy = json["maximumAccuracy"]
+      self.maximumAccuracy = try maximumAccuracy.isPresent
+        ? maximumAccuracy.double("number of at least 0") { $0 >= 0 }
+        : nil
+      let minimumDwell = json["minimumDwell"]
+      self.minimumDwell = try minimumDwell.isPresent
+        ? minimumDwell.double("number in 0...31536000") { $0 >= 0 && $0 <= 31536000 }
+        : nil
+      let reportCrossings = json["reportCrossings"]
+      self.reportCrossings = try reportCrossings.isPresent ? reportCrossings.bool() : nil
+      let condition = json["condition"]
+      self.condition = try condition.isPresent ? SymbologyProtocol.readExpression(condition) : nil
+      let message = json["message"]
+      self.message = try message.isPresent ? SymbologyProtocol.readExpression(message) : nil
+      let actions = json["actions"]
+      self.actions = try actions.isPresent
+        ? actions.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("geotrigger")
+      writer.value(geotrigger)
+      if let owner {
+        writer.key("owner")
+        writer.value(owner)
+      }
+      if let feed {
+        writer.key("feed")
+        writer.value(feed)
+      }
+      if let fences {
+        writer.key("fences")
+        writer.value(fences)
+      }
+      if let whereClause {
+        writer.key("whereClause")
+        whereClause.encode(to: &writer)
+      }
+      if let rule {
+        writer.key("rule")
+        rule.encode(to: &writer)
+      }
+      if let relation {
+        writer.key("relation")
+        relation.encode(to: &writer)
+      }
+      if let buffer {
+        writer.key("buffer")
+        writer.value(buffer)
+      }
+      if let accuracyMode {
+        writer.key("accuracyMode")
+        accuracyMode.encode(to: &writer)
+      }
+      if let maximumAccuracy {
+        writer.key("maximumAccuracy")
+        writer.value(maximumAccuracy)
+      }
+      if let minimumDwell {
+        writer.key("minimumDwell")
+        writer.value(minimumDwell)
+      }
+      if let reportCrossings {
+        writer.key("reportCrossings")
+        writer.value(reportCrossings)
+      }
+      if let condition {
+        writer.key("condition")
+        condition.encode(to: &writer)
+      }
+      if let message {
+        writer.key("message")
+        message.encode(to: &writer)
+      }
+      if let actions {
+        writer.key("actions")
+        writer.array(actions) { $1.value($0) }
       }
       writer.endObject()
     }

@@ -144,6 +144,13 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidPath
   /// The text is not a time by RFC 3339.
   case invalidTime
+  /// The location source is not started: what is pushed to it is not published.
+  case notStarted
+  /// The user does not allow the device to tell the location. `location/setAuthorization` says when that has changed;
+  /// `location/start` then tries again.
+  case locationDenied
+  /// The location source is of another kind than the method needs.
+  case wrongSourceKind
   /// The clock runs in real time, which cannot be advanced.
   case clockIsReal
   /// The advance exceeds a million ticks, 100,000 while something moves, or the end of time.
@@ -298,6 +305,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .linkFailed: -31112
     case .invalidPath: -31020
     case .invalidTime: -31021
+    case .notStarted: -31140
+    case .locationDenied: -31141
+    case .wrongSourceKind: -31142
     case .clockIsReal: -31022
     case .tooManyTicks: -31023
     case .unknownSpatialReference: -31030

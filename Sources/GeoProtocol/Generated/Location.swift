@@ -6,7 +6,14 @@ import JSON
 /// Location sources, which can be started and stopped.
 ///
 /// A simulated source moves along a line on the ellipsoid at a constant velocity. Times are those of the clock; with
-/// a manual clock only `clock/advance` moves it.
+/// a manual clock only `clock/advance` moves it. An external source is a device that the client reads: it pushes
+/// locations and headings. A source may pass on the locations of another one: it starts that with itself, stops and
+/// fails with it, and closes with it.
+///
+/// Every location is checked: one that is measured before the last, or at the same time, off the earth, or with
+/// numbers that are none, is not published, but counted in `refusals`. After `location/start` any time may follow.
+/// When nothing has come for `staleAfter`, the last location is outdated (`isStale`, `isLastKnown`) until the next
+/// one comes.
 public enum LocationProtocol {
   /// One location.
   public struct Location: JSONDecodable, JSONEncodable, Sendable {
@@ -14,7 +21,7 @@ public enum LocationProtocol {
     public var timestamp: String?
     /// A point, longitude and latitude in degrees on WGS 84.
     public var position: JSONOpaque?
-    /// Radius. Unit: metre.
+    /// Radius; 0 when it is exact, or not known. Unit: metre.
     public var horizontalAccuracy: Double
     /// Half of the vertical extent. Unit: metre.
     public var verticalAccuracy: Double
@@ -24,10 +31,12 @@ public enum LocationProtocol {
     public var course: Double?
     /// Whether it is outdated.
     public var isLastKnown: Bool
+    /// When it came, by the clock, RFC 3339; absent for locations that the server makes itself.
+    public var receivedAt: String?
 
     public init(
       timestamp: String? = nil, position: JSONOpaque? = nil, horizontalAccuracy: Double, verticalAccuracy: Double,
-      speed: Double? = nil, course: Double? = nil, isLastKnown: Bool
+      speed: Double? = nil, course: Double? = nil, isLastKnown: Bool, receivedAt: String? = nil
     ) {
       self.timestamp = timestamp
       self.position = position
@@ -36,6 +45,7 @@ public enum LocationProtocol {
       self.speed = speed
       self.course = course
       self.isLastKnown = isLastKnown
+      self.receivedAt = receivedAt
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -51,6 +61,8 @@ public enum LocationProtocol {
       let course = json["course"]
       self.course = try course.isPresent ? course.double() : nil
       self.isLastKnown = try json["isLastKnown"].bool()
+      let receivedAt = json["receivedAt"]
+      self.receivedAt = try receivedAt.isPresent ? receivedAt.string() : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -77,6 +89,10 @@ public enum LocationProtocol {
       }
       writer.key("isLastKnown")
       writer.value(isLastKnown)
+      if let receivedAt {
+        writer.key("receivedAt")
+        writer.value(receivedAt)
+      }
       writer.endObject()
     }
   }
@@ -127,6 +143,214 @@ public enum LocationProtocol {
   public enum LocationSourceKind: String, WireEnum {
     /// A line and a velocity.
     case simulated
+    /// A client that pushes them.
+    case external
+    /// The text of a receiver.
+    case nmea
+    /// Features with times.
+    case replay
+    /// Another source, of which some pass.
+    case filtered
+    /// Another source, moved to lines.
+    case snapped
+  }
+
+  /// Whether the user allows a device to tell the location.
+  public enum LocationAuthorization: String, WireEnum {
+    /// The user has not been asked: `location/start` waits.
+    case notDetermined
+    /// Yes.
+    case granted
+    /// No: starting fails, and so does a source that runs.
+    case denied
+  }
+
+  /// Why a location was not published.
+  public enum LocationRefusal: String, WireEnum {
+    /// The latitude is beyond 90 degrees, or the longitude beyond 360.
+    case offEarth
+    /// Speed, course or an accuracy is no number, or negative.
+    case notANumber
+    /// It was measured before the last one.
+    case late
+    /// It was measured at the time of the last one.
+    case repeated
+    /// The filter left it out.
+    case filtered
+    /// No line is near enough.
+    case notSnapped
+  }
+
+  /// A location that was not published.
+  public struct RefusedLocation: JSONDecodable, JSONEncodable, Sendable {
+    /// Its index in the request.
+    public var index: Int
+    /// Why.
+    public var reason: LocationProtocol.LocationRefusal
+
+    public init(index: Int, reason: LocationProtocol.LocationRefusal) {
+      self.index = index
+      self.reason = reason
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`index`, `reason`")
+      self.index = try json["index"].integer("integer of at least 0") { $0 >= 0 }
+      self.reason = try LocationProtocol.LocationRefusal(from: json["reason"])
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("index")
+      writer.value(index)
+      writer.key("reason")
+      reason.encode(to: &writer)
+      writer.endObject()
+    }
+  }
+
+  /// A location that a client has measured.
+  public struct NewLocation: JSONDecodable, JSONEncodable, Sendable {
+    /// A point, longitude and latitude in degrees on WGS 84. Longitudes beyond 180 degrees are brought into the
+    /// range.
+    public var position: JSONOpaque
+    /// When it was measured, RFC 3339; unknown when absent: it then follows whatever came before.
+    public var timestamp: String?
+    /// Radius; 0 when it is exact, or not known. Unit: metre.
+    public var horizontalAccuracy: Double
+    /// Half of the vertical extent. Unit: metre.
+    public var verticalAccuracy: Double
+    /// Speed over ground. Unit: metre/second.
+    public var speed: Double?
+    /// Direction of travel, clockwise from true north; kept in [0, 360). Unit: degree.
+    public var course: Double?
+
+    public init(
+      position: JSONOpaque, timestamp: String? = nil, horizontalAccuracy: Double = 0, verticalAccuracy: Double = 0,
+      speed: Double? = nil, course: Double? = nil
+    ) {
+      self.position = position
+      self.timestamp = timestamp
+      self.horizontalAccuracy = horizontalAccuracy
+      self.verticalAccuracy = verticalAccuracy
+      self.speed = speed
+      self.course = course
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`position`")
+      self.position = try json["position"].opaque("object")
+      let timestamp = json["timestamp"]
+      self.timestamp = try timestamp.isPresent
+        ? timestamp.string("string of at most 64 characters") { (0...64).contains($0.unicodeScalars.count) }
+        : nil
+      let horizontalAccuracy = json["horizontalAccuracy"]
+      self.horizontalAccuracy = try horizontalAccuracy.isPresent
+        ? horizontalAccuracy.double("number of at least 0") { $0 >= 0 }
+        : 0
+      let verticalAccuracy = json["verticalAccuracy"]
+      self.verticalAccuracy = try verticalAccuracy.isPresent
+        ? verticalAccuracy.double("number of at least 0") { $0 >= 0 }
+        : 0
+      let speed = json["speed"]
+      self.speed = try speed.isPresent ? speed.double("number of at least 0") { $0 >= 0 } : nil
+      let course = json["course"]
+      self.course = try course.isPresent ? course.double() : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("position")
+      position.encode(to: &writer)
+      if let timestamp {
+        writer.key("timestamp")
+        writer.value(timestamp)
+      }
+      writer.key("horizontalAccuracy")
+      writer.value(horizontalAccuracy)
+      writer.key("verticalAccuracy")
+      writer.value(verticalAccuracy)
+      if let speed {
+        writer.key("speed")
+        writer.value(speed)
+      }
+      if let course {
+        writer.key("course")
+        writer.value(course)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A satellite in view.
+  public struct Satellite: JSONDecodable, JSONEncodable, Sendable {
+    /// `gps`, `glonass`, `galileo`, `beidou`, `qzss`, `navic`, else the talker of the sentence.
+    public var system: String
+    /// Its number in the system.
+    public var id: Int
+    /// Above the horizon. Unit: degree.
+    public var elevation: Double?
+    /// Clockwise from true north. Unit: degree.
+    public var azimuth: Double?
+    /// Carrier to noise density, the best of its signals; absent when it is not tracked. Unit: decibel hertz.
+    public var signal: Double?
+    /// Whether the last fix was computed with it.
+    public var isUsed: Bool
+
+    public init(
+      system: String, id: Int, elevation: Double? = nil, azimuth: Double? = nil, signal: Double? = nil, isUsed: Bool
+    ) {
+      self.system = system
+      self.id = id
+      self.elevation = elevation
+      self.azimuth = azimuth
+      self.signal = signal
+      self.isUsed = isUsed
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`system`, `id`, `isUsed`")
+      self.system = try json["system"].string()
+      self.id = try json["id"].integer()
+      let elevation = json["elevation"]
+      self.elevation = try elevation.isPresent ? elevation.double() : nil
+      let azimuth = json["azimuth"]
+      self.azimuth = try azimuth.isPresent ? azimuth.double() : nil
+      let signal = json["signal"]
+      self.signal = try signal.isPresent ? signal.double() : nil
+      self.isUsed = try json["isUsed"].bool()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("system")
+      writer.value(system)
+      writer.key("id")
+      writer.value(id)
+      if let elevation {
+        writer.key("elevation")
+        writer.value(elevation)
+      }
+      if let azimuth {
+        writer.key("azimuth")
+        writer.value(azimuth)
+      }
+      if let signal {
+        writer.key("signal")
+        writer.value(signal)
+      }
+      writer.key("isUsed")
+      writer.value(isUsed)
+      writer.endObject()
+    }
+  }
+
+  /// Which locations a subscription gets.
+  public enum LocationDelivery: String, WireEnum {
+    /// The newest; those between are counted.
+    case newest
+    /// Each; after a resync those that were left out are counted.
+    case every
   }
 
   /// Creates a source that moves along a line. `location/start` starts it.
@@ -203,6 +427,325 @@ public enum LocationProtocol {
     public typealias Result = JSONOpaque
   }
 
+  /// Creates a source whose locations a client pushes.
+  public enum CreateExternal {
+    public static let name: StaticString = "location/createExternal"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The new object's id; minted when absent.
+      public var id: String?
+      /// Whether the user allows the device to tell the location.
+      public var authorization: LocationProtocol.LocationAuthorization
+      /// Time without a location, by the clock, after which the last one is outdated. Unit: second.
+      public var staleAfter: Double
+      /// The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.
+      public var owner: String?
+      /// What to do when an object has that id already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        id: String? = nil, authorization: LocationProtocol.LocationAuthorization = .granted, staleAfter: Double = 10,
+        owner: String? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.id = id
+        self.authorization = authorization
+        self.staleAfter = staleAfter
+        self.owner = owner
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let authorization = json["authorization"]
+        self.authorization = try authorization.isPresent
+          ? LocationProtocol.LocationAuthorization(from: authorization)
+          : .granted
+        let staleAfter = json["staleAfter"]
+        self.staleAfter = try staleAfter.isPresent
+          ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+          : 10
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Creates a source that reads the text of a receiver, NMEA 0183 (4.11): GGA, GLL, GSA, GST, GSV, RMC and VTG of
+  /// every talker. A client pushes the text.
+  ///
+  /// Sentences with the same time, and those without one between them, are an epoch, and an epoch is one location. It
+  /// ends with the first sentence of another time; with the kind of sentence that was the last of the epoch before;
+  /// and 0.3 s by the clock after its last sentence. The date is that of the last RMC; without one, and without a
+  /// time, the location has no `timestamp`. Z is the height above mean sea level. Accuracies are those of GST, else 5
+  /// m times the dilution of precision. An epoch without a position makes the last location outdated at once.
+  public enum CreateNmea {
+    public static let name: StaticString = "location/createNmea"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The new object's id; minted when absent.
+      public var id: String?
+      /// Time without a location, by the clock, after which the last one is outdated. Unit: second.
+      public var staleAfter: Double
+      /// The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.
+      public var owner: String?
+      /// What to do when an object has that id already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        id: String? = nil, staleAfter: Double = 10, owner: String? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.id = id
+        self.staleAfter = staleAfter
+        self.owner = owner
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let staleAfter = json["staleAfter"]
+        self.staleAfter = try staleAfter.isPresent
+          ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+          : 10
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Creates a source that passes on some locations of another one, and all its headings. A location that is left out
+  /// for its distance or its time tells that the signal is there, one that is left out for its accuracy does not.
+  public enum CreateFiltered {
+    public static let name: StaticString = "location/createFiltered"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The source whose locations pass.
+      public var source: String
+      /// The new object's id; minted when absent.
+      public var id: String?
+      /// The greatest `horizontalAccuracy` that passes; all pass when absent. Unit: metre.
+      public var maxAccuracy: Double?
+      /// The least distance, on the ellipsoid, from the last location that passed. Unit: metre.
+      public var minDistance: Double?
+      /// The least time from the last location that passed, by their timestamps, else by the clock. Unit: second.
+      public var minInterval: Double?
+      /// Time without a location, by the clock, after which the last one is outdated; never when absent. Unit:
+      /// second.
+      public var staleAfter: Double?
+      /// The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.
+      public var owner: String?
+      /// What to do when an object has that id already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        source: String, id: String? = nil, maxAccuracy: Double? = nil, minDistance: Double? = nil,
+        minInterval: Double? = nil, staleAfter: Double? = nil, owner: String? = nil,
+        ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.source = source
+        self.id = id
+        self.maxAccuracy = maxAccuracy
+        self.minDistance = minDistance
+        self.minInterval = minInterval
+        self.staleAfter = staleAfter
+        self.owner = owner
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let maxAccuracy = json["maxAccuracy"]
+        self.maxAccuracy = try maxAccuracy.isPresent ? maxAccuracy.double("number of at least 0") { $0 >= 0 } : nil
+        let minDistance = json["minDistance"]
+        self.minDistance = try minDistance.isPresent ? minDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let minInterval = json["minInterval"]
+        self.minInterval = try minInterval.isPresent ? minInterval.double("number of at least 0") { $0 >= 0 } : nil
+        let staleAfter = json["staleAfter"]
+        self.staleAfter = try staleAfter.isPresent
+          ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+          : nil
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Says whether the user allows an external source. A `location/start` that waits for it goes on: it ends, or
+  /// fails. A source that failed starts when it is asked to again.
+  public enum SetAuthorization {
+    public static let name: StaticString = "location/setAuthorization"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var locationSource: String
+      /// Whether it is allowed.
+      public var authorization: LocationProtocol.LocationAuthorization
+
+      public init(locationSource: String, authorization: LocationProtocol.LocationAuthorization) {
+        self.locationSource = locationSource
+        self.authorization = authorization
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+        self.authorization = try LocationProtocol.LocationAuthorization(from: json["authorization"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Its state after this.
+      public var status: LocationProtocol.LocationStatus
+
+      public init(revision: Int, status: LocationProtocol.LocationStatus) {
+        self.revision = revision
+        self.status = status
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("status")
+        status.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Publishes locations and headings of an external source, in their order. Locations that are refused are counted,
+  /// the others are published.
+  public enum Push {
+    public static let name: StaticString = "location/push"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The source, which has to be started.
+      public var locationSource: String
+      /// What was measured.
+      public var locations: [LocationProtocol.NewLocation]
+      /// Where the device pointed, in degrees clockwise from true north; published before the locations.
+      public var headings: [Double]
+
+      public init(locationSource: String, locations: [LocationProtocol.NewLocation] = [], headings: [Double] = []) {
+        self.locationSource = locationSource
+        self.locations = locations
+        self.headings = headings
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+        let locations = json["locations"]
+        self.locations = try locations.isPresent
+          ? locations.array("array of at most 1000 elements", 0...1000, LocationProtocol.NewLocation.init(from:))
+          : []
+        let headings = json["headings"]
+        self.headings = try headings.isPresent
+          ? headings.array("array of at most 1000 elements", 0...1000) { (e) throws(JSONError) in try e.double() }
+          : []
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Number of locations published.
+      public var published: Int
+      /// The others; absent when there are none.
+      public var refused: [LocationProtocol.RefusedLocation]?
+
+      public init(revision: Int, published: Int, refused: [LocationProtocol.RefusedLocation]? = nil) {
+        self.revision = revision
+        self.published = published
+        self.refused = refused
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("published")
+        writer.value(published)
+        if let refused {
+          writer.key("refused")
+          writer.array(refused) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Reads a piece of a receiver's text, which may end anywhere: the next piece continues it. Bad sentences are
+  /// counted in `refusals`.
+  public enum PushNmea {
+    public static let name: StaticString = "location/pushNmea"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The source, which has to be started.
+      public var locationSource: String
+      /// The text.
+      public var text: String
+
+      public init(locationSource: String, text: String) {
+        self.locationSource = locationSource
+        self.text = text
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+        self.text =
+          try json["text"].string("string of at most 65536 characters") { (0...65536).contains($0.unicodeScalars.count) }
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Number of sentences read.
+      public var sentences: Int
+      /// Number of epochs with a position that ended.
+      public var fixes: Int
+
+      public init(revision: Int, sentences: Int, fixes: Int) {
+        self.revision = revision
+        self.sentences = sentences
+        self.fixes = fixes
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("sentences")
+        writer.value(sentences)
+        writer.key("fixes")
+        writer.value(fixes)
+        writer.endObject()
+      }
+    }
+  }
+
   /// One source.
   public enum Get {
     public static let name: StaticString = "location/get"
@@ -259,7 +802,11 @@ public enum LocationProtocol {
   }
 
   /// Starts a source; answers when it has started. A running source is unchanged; one that has reached its end
-  /// restarts.
+  /// restarts. A source that passes on another one starts that, too.
+  ///
+  /// An external source waits in `starting` while its authorization is not determined; other requests go on
+  /// meanwhile. If starting fails, the reason is the error of the request, and in the status: `location/start` tries
+  /// again. A cancelled request stops the source unless another one waits.
   public enum Start {
     public static let name: StaticString = "location/start"
 
@@ -280,7 +827,7 @@ public enum LocationProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Started.
+      /// Started; stopped if it was stopped meanwhile.
       public var status: LocationProtocol.LocationStatus
 
       public init(revision: Int, status: LocationProtocol.LocationStatus) {
@@ -374,8 +921,8 @@ public enum LocationProtocol {
     }
   }
 
-  /// Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of
-  /// the source.
+  /// Observes a source by `location/changed`, `location/headingChanged` and `location/statusChanged`, until
+  /// `state/unobserve` or the closing of the source.
   public enum Observe {
     public static let name: StaticString = "location/observe"
 
@@ -384,10 +931,16 @@ public enum LocationProtocol {
       public var locationSource: String
       /// Maximum rate of locations. Unit: 1/second.
       public var maxRate: Double?
+      /// Whether those between are sent, too. If more than 1,000 wait for a client that does not read, or for the
+      /// rate, only the newest is sent, as a resync.
+      public var delivery: LocationProtocol.LocationDelivery
 
-      public init(locationSource: String, maxRate: Double? = nil) {
+      public init(
+        locationSource: String, maxRate: Double? = nil, delivery: LocationProtocol.LocationDelivery = .newest
+      ) {
         self.locationSource = locationSource
         self.maxRate = maxRate
+        self.delivery = delivery
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -397,6 +950,8 @@ public enum LocationProtocol {
         self.maxRate = try maxRate.isPresent
           ? maxRate.double("number above 0 and at most 1000") { $0 > 0 && $0 <= 1000 }
           : nil
+        let delivery = json["delivery"]
+        self.delivery = try delivery.isPresent ? LocationProtocol.LocationDelivery(from: delivery) : .newest
       }
     }
 
@@ -409,15 +964,18 @@ public enum LocationProtocol {
       public var status: LocationProtocol.LocationStatus
       /// The last one.
       public var location: LocationProtocol.Location?
+      /// The last one. Unit: degree.
+      public var heading: Double?
 
       public init(
         subscription: String, revision: Int, status: LocationProtocol.LocationStatus,
-        location: LocationProtocol.Location? = nil
+        location: LocationProtocol.Location? = nil, heading: Double? = nil
       ) {
         self.subscription = subscription
         self.revision = revision
         self.status = status
         self.location = location
+        self.heading = heading
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -431,6 +989,10 @@ public enum LocationProtocol {
         if let location {
           writer.key("location")
           location.encode(to: &writer)
+        }
+        if let heading {
+          writer.key("heading")
+          writer.value(heading)
         }
         writer.endObject()
       }
@@ -448,14 +1010,26 @@ public enum LocationProtocol {
       public var locationSource: String
       /// The revision of this notification.
       public var revision: Int
+      /// Who published it: the clock (`location`), or a client.
+      public var origin: SessionProtocol.Origin
       /// The location.
       public var location: LocationProtocol.Location
+      /// Number of locations between this one and the one sent before; absent for none.
+      public var leftOut: Int?
+      /// True where a subscription to every location left some out.
+      public var resync: Bool?
 
-      public init(subscription: String, locationSource: String, revision: Int, location: LocationProtocol.Location) {
+      public init(
+        subscription: String, locationSource: String, revision: Int, origin: SessionProtocol.Origin,
+        location: LocationProtocol.Location, leftOut: Int? = nil, resync: Bool? = nil
+      ) {
         self.subscription = subscription
         self.locationSource = locationSource
         self.revision = revision
+        self.origin = origin
         self.location = location
+        self.leftOut = leftOut
+        self.resync = resync
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -466,8 +1040,76 @@ public enum LocationProtocol {
         writer.value(locationSource)
         writer.key("revision")
         writer.value(revision)
+        writer.key("origin")
+        origin.encode(to: &writer)
         writer.key("location")
         location.encode(to: &writer)
+        if let leftOut {
+          writer.key("leftOut")
+          writer.value(leftOut)
+        }
+        if let resync {
+          writer.key("resync")
+          writer.value(resync)
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// The device points elsewhere.
+  public enum HeadingChanged {
+    public static let name: StaticString = "location/headingChanged"
+
+    public struct Params: JSONEncodable, Sendable {
+      /// The handle.
+      public var subscription: String
+      /// The source.
+      public var locationSource: String
+      /// The revision of this notification.
+      public var revision: Int
+      /// Who published it.
+      public var origin: SessionProtocol.Origin
+      /// Clockwise from true north, in [0, 360). Unit: degree.
+      public var heading: Double
+      /// Number of headings between this one and the one sent before; absent for none.
+      public var leftOut: Int?
+      /// True where a subscription to every heading left some out.
+      public var resync: Bool?
+
+      public init(
+        subscription: String, locationSource: String, revision: Int, origin: SessionProtocol.Origin, heading: Double,
+        leftOut: Int? = nil, resync: Bool? = nil
+      ) {
+        self.subscription = subscription
+        self.locationSource = locationSource
+        self.revision = revision
+        self.origin = origin
+        self.heading = heading
+        self.leftOut = leftOut
+        self.resync = resync
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("subscription")
+        writer.value(subscription)
+        writer.key("locationSource")
+        writer.value(locationSource)
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("origin")
+        origin.encode(to: &writer)
+        writer.key("heading")
+        writer.value(heading)
+        if let leftOut {
+          writer.key("leftOut")
+          writer.value(leftOut)
+        }
+        if let resync {
+          writer.key("resync")
+          writer.value(resync)
+        }
         writer.endObject()
       }
     }

@@ -6,6 +6,12 @@ import JSON
 /// What answers the methods of `location`.
 public protocol LocationHandlers: MethodHandlers {
   typealias CreateSimulated = LocationProtocol.CreateSimulated
+  typealias CreateExternal = LocationProtocol.CreateExternal
+  typealias CreateNmea = LocationProtocol.CreateNmea
+  typealias CreateFiltered = LocationProtocol.CreateFiltered
+  typealias SetAuthorization = LocationProtocol.SetAuthorization
+  typealias Push = LocationProtocol.Push
+  typealias PushNmea = LocationProtocol.PushNmea
   typealias Get = LocationProtocol.Get
   typealias List = LocationProtocol.List
   typealias Start = LocationProtocol.Start
@@ -17,6 +23,31 @@ public protocol LocationHandlers: MethodHandlers {
   static func createSimulated(
     _ params: CreateSimulated.Params, in world: inout Types.World
   ) throws -> Answer<CreateSimulated.Result>
+
+  /// Creates a source whose locations a client pushes.
+  static func createExternal(
+    _ params: CreateExternal.Params, in world: inout Types.World
+  ) throws -> Answer<CreateExternal.Result>
+
+  /// Creates a source that reads the text of a receiver, NMEA 0183 (4.11): GGA, GLL, GSA, GST, GSV, RMC and VTG of
+  /// every talker.
+  static func createNmea(_ params: CreateNmea.Params, in world: inout Types.World) throws -> Answer<CreateNmea.Result>
+
+  /// Creates a source that passes on some locations of another one, and all its headings.
+  static func createFiltered(
+    _ params: CreateFiltered.Params, in world: inout Types.World
+  ) throws -> Answer<CreateFiltered.Result>
+
+  /// Says whether the user allows an external source.
+  static func setAuthorization(
+    _ params: SetAuthorization.Params, in world: inout Types.World
+  ) throws -> Answer<SetAuthorization.Result>
+
+  /// Publishes locations and headings of an external source, in their order.
+  static func push(_ params: Push.Params, in world: inout Types.World) throws -> Answer<Push.Result>
+
+  /// Reads a piece of a receiver's text, which may end anywhere: the next piece continues it.
+  static func pushNmea(_ params: PushNmea.Params, in world: inout Types.World) throws -> Answer<PushNmea.Result>
 
   /// One source.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -37,8 +68,8 @@ public protocol LocationHandlers: MethodHandlers {
   /// Stops and closes a source.
   static func close(_ params: Close.Params, in world: inout Types.World) throws
 
-  /// Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of
-  /// the source.
+  /// Observes a source by `location/changed`, `location/headingChanged` and `location/statusChanged`, until
+  /// `state/unobserve` or the closing of the source.
   static func observe(_ params: Observe.Params, on client: Types.Client) throws -> Observe.Result
 }
 
@@ -46,6 +77,12 @@ extension LocationHandlers {
   /// Hands every method of `location` to `host`.
   public static func register(on host: some MethodHost<Types>) {
     host.command("location/createSimulated", createSimulated)
+    host.command("location/createExternal", createExternal)
+    host.command("location/createNmea", createNmea)
+    host.command("location/createFiltered", createFiltered)
+    host.command("location/setAuthorization", setAuthorization)
+    host.command("location/push", push)
+    host.command("location/pushNmea", pushNmea)
     host.query("location/get", get)
     host.query("location/list", list)
     host.process("location/start", start: start, end: startEnded)

@@ -17,5 +17,6 @@ public enum MemberPayload: Sendable {
   case popupDefinition(SymbologyProtocol.PopupDefinition)
   case renderer(SymbologyProtocol.Renderer)
   case string(String)
+  case strings([String])
   case viewpoint(ViewProtocol.Viewpoint)
 }

@@ -31,11 +31,11 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "53a94609a6958a8c"
+  public static let hash = "36604a33dcfd46d9"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
-    "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
-    "view", "viewModel"
+    "feature", "geotrigger", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state",
+    "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -376,6 +376,61 @@ public enum WireProtocol {
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
+      name: "geotrigger/create", domain: "geotrigger", shape: .command, since: "0.4.0",
+      params: ["id", "owner", "ifExists", "feed", "fences", "whereClause", "rule", "relation", "buffer",
+      "accuracyMode", "maximumAccuracy", "minimumDwell", "reportCrossings", "condition", "message", "actions"],
+      required: [],
+      errors: [.idExists, .unknownId, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "geotrigger/get", domain: "geotrigger", shape: .query, since: "0.4.0",
+      params: ["geotrigger"], required: ["geotrigger"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "geotrigger/list", domain: "geotrigger", shape: .query, since: "0.4.0",
+      params: [], required: [],
+      errors: []
+    ),
+    MethodInfo(
+      name: "geotrigger/update", domain: "geotrigger", shape: .command, since: "0.4.0",
+      params: ["geotrigger", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode",
+      "maximumAccuracy", "minimumDwell", "reportCrossings", "condition", "message", "actions", "clear"], required:
+      ["geotrigger"],
+      errors: [.unknownId, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+    ),
+    MethodInfo(
+      name: "geotrigger/start", domain: "geotrigger", shape: .process, since: "0.4.0",
+      params: ["geotrigger"], required: ["geotrigger"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "geotrigger/stop", domain: "geotrigger", shape: .process, since: "0.4.0",
+      params: ["geotrigger"], required: ["geotrigger"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "geotrigger/close", domain: "geotrigger", shape: .command, since: "0.4.0",
+      params: ["geotrigger"], required: ["geotrigger"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "geotrigger/listEvents", domain: "geotrigger", shape: .query, since: "0.4.0",
+      params: ["geotrigger", "after", "limit"], required: ["geotrigger"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "geotrigger/listMemberships", domain: "geotrigger", shape: .query, since: "0.4.0",
+      params: ["geotrigger", "object", "fence", "offset", "limit"], required: ["geotrigger"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "geotrigger/observe", domain: "geotrigger", shape: .session, since: "0.4.0",
+      params: ["geotrigger"], required: ["geotrigger"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
       params: ["layer"], required: ["layer"],
       errors: [.unknownId]
@@ -481,6 +536,38 @@ public enum WireProtocol {
       .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
+      name: "location/createExternal", domain: "location", shape: .command, since: "0.4.0",
+      params: ["id", "authorization", "staleAfter", "owner", "ifExists"], required: [],
+      errors: [.unknownId, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "location/createNmea", domain: "location", shape: .command, since: "0.4.0",
+      params: ["id", "staleAfter", "owner", "ifExists"], required: [],
+      errors: [.unknownId, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "location/createFiltered", domain: "location", shape: .command, since: "0.4.0",
+      params: ["source", "id", "maxAccuracy", "minDistance", "minInterval", "staleAfter", "owner", "ifExists"],
+      required: ["source"],
+      errors: [.unknownId, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "location/setAuthorization", domain: "location", shape: .command, since: "0.4.0",
+      params: ["locationSource", "authorization"], required: ["locationSource", "authorization"],
+      errors: [.unknownId, .contentModified, .wrongSourceKind]
+    ),
+    MethodInfo(
+      name: "location/push", domain: "location", shape: .command, since: "0.4.0",
+      params: ["locationSource", "locations", "headings"], required: ["locationSource"],
+      errors: [.unknownId, .contentModified, .wrongSourceKind, .notStarted, .invalidTime, .invalidGeometry,
+      .emptyGeometry]
+    ),
+    MethodInfo(
+      name: "location/pushNmea", domain: "location", shape: .command, since: "0.4.0",
+      params: ["locationSource", "text"], required: ["locationSource", "text"],
+      errors: [.unknownId, .contentModified, .wrongSourceKind, .notStarted]
+    ),
+    MethodInfo(
       name: "location/get", domain: "location", shape: .query, since: "0.1.0",
       params: ["locationSource"], required: ["locationSource"],
       errors: [.unknownId]
@@ -493,7 +580,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "location/start", domain: "location", shape: .process, since: "0.1.0",
       params: ["locationSource"], required: ["locationSource"],
-      errors: [.unknownId, .contentModified]
+      errors: [.unknownId, .contentModified, .locationDenied]
     ),
     MethodInfo(
       name: "location/stop", domain: "location", shape: .process, since: "0.1.0",
@@ -507,7 +594,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "location/observe", domain: "location", shape: .session, since: "0.1.0",
-      params: ["locationSource", "maxRate"], required: ["locationSource"],
+      params: ["locationSource", "maxRate", "delivery"], required: ["locationSource"],
       errors: [.unknownId]
     ),
     MethodInfo(
@@ -983,6 +1070,26 @@ public enum WireProtocol {
     StatePathInfo(path: "/overlays/*/environment/*", coalescing: .merge),
     StatePathInfo(path: "/environments/*/environment/*", coalescing: .merge),
     StatePathInfo(path: "/environmentKeys/*", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*", coalescing: .every),
+    StatePathInfo(path: "/geotriggers/*/feed", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/fences", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/whereClause", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/rule", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/relation", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/buffer", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/accuracyMode", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/maximumAccuracy", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/minimumDwell", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/reportCrossings", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/condition", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/message", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/actions", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/status", coalescing: .latest),
+    StatePathInfo(path: "/geotriggers/*/warnings", coalescing: .latest),
+    StatePathInfo(path: "/geotriggers/*/insideCount", coalescing: .latest),
+    StatePathInfo(path: "/geotriggers/*/eventCount", coalescing: .latest),
+    StatePathInfo(path: "/geotriggers/*/lateCount", coalescing: .latest),
+    StatePathInfo(path: "/geotriggers/*/inaccurateCount", coalescing: .latest),
     StatePathInfo(path: "/layers/*", coalescing: .every),
     StatePathInfo(path: "/layers/*/group", coalescing: .merge),
     StatePathInfo(path: "/layers/*/name", coalescing: .merge),
@@ -1010,7 +1117,16 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/isPopupEnabled", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*", coalescing: .every),
     StatePathInfo(path: "/locationSources/*/status", coalescing: .latest),
+    StatePathInfo(path: "/locationSources/*/authorization", coalescing: .latest),
+    StatePathInfo(path: "/locationSources/*/staleAfter", coalescing: .merge),
+    StatePathInfo(path: "/locationSources/*/maxAccuracy", coalescing: .merge),
+    StatePathInfo(path: "/locationSources/*/minDistance", coalescing: .merge),
+    StatePathInfo(path: "/locationSources/*/minInterval", coalescing: .merge),
+    StatePathInfo(path: "/locationSources/*/isStale", coalescing: .latest),
     StatePathInfo(path: "/locationSources/*/location", coalescing: .latest),
+    StatePathInfo(path: "/locationSources/*/heading", coalescing: .latest),
+    StatePathInfo(path: "/locationSources/*/refusals", coalescing: .merge),
+    StatePathInfo(path: "/locationSources/*/satellites", coalescing: .merge),
     StatePathInfo(path: "/maps/*", coalescing: .every),
     StatePathInfo(path: "/maps/*/title", coalescing: .merge),
     StatePathInfo(path: "/maps/*/loadStatus", coalescing: .latest),

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"53a94609a6958a8c"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"36604a33dcfd46d9"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1099,6 +1099,117 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"large.geojson"},\#
 {"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":9,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":2,"exceededLimit":false,"bytes":355,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"geotrigger/create","summary":"Creates a monitor.","description":"Creates a monitor. `geotrigger/start` starts it.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"owner","description":"The object that it closes with; absent for the session.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"feed","description":"The location source whose object is watched. Changing it ends all memberships. Documents have it if they have the source.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"fences","description":"The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all memberships.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"whereClause","description":"Only features for which this is true are fences.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"rule","description":"The transitions that are reported. Memberships are kept for all.","required":false,"schema":{"$ref":"#/components/schemas/GeotriggerRule"}},\#
+{"name":"relation","description":"How a fence is entered and left.","required":false,"schema":{"$ref":"#/components/schemas/FenceRelation"}},\#
+{"name":"buffer","description":"A fence is all that is within this geodesic distance of its feature.","required":false,"schema":{"type":"number","minimum":0,"maximum":10000000},\#
+"x-unit":"metre"},\#
+{"name":"accuracyMode","description":"What of a fix is compared with fences.","required":false,"schema":{"$ref":"#/components/schemas/FenceAccuracyMode"}},\#
+{"name":"maximumAccuracy","description":"Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when absent.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"minimumDwell","description":"How long an object must be inside, by the clock, before it has entered.","required":false,"schema":{"type":"number","minimum":0,"maximum":31536000},\#
+"x-unit":"second"},\#
+{"name":"reportCrossings","description":"Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are reported, with times interpolated. Crossings of less than a metre may be left out.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"condition","description":"A fix changes memberships only while this is true. Its properties are those of `message`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"message","description":"The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and `feed.` the attributes of fence and object; null where there is none.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"actions","description":"Names of actions that events request of the client, each once.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":16}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Geotrigger","schema":{"$ref":"#/components/schemas/Geotrigger"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"id","value":"zoneWatch"},\#
+{"name":"feed","value":"drive"},\#
+{"name":"fences","value":"zones"}],"result":{"name":"result","value":{"geotrigger":"zoneWatch","revision":7,"feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":0,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"actions":[],"status":{"type":"stopped"},\#
+"warnings":[],"insideCount":0,"eventCount":0,"lateCount":0,"inaccurateCount":0}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"geotrigger/get","summary":"One monitor.","description":"One monitor.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Geotrigger","schema":{"$ref":"#/components/schemas/Geotrigger"}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"geotrigger":"zoneWatch","revision":13,"feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":0,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"actions":[],"status":{"type":"started"},\#
+"warnings":[],"insideCount":1,"eventCount":1,"lateCount":0,"inaccurateCount":0}}}],"x-shape":"query","x-since":"0.4.0"},\#
+{"name":"geotrigger/list","summary":"All monitors.","description":"All monitors.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeotriggerListResult","schema":{"type":"object","required":["revision","geotriggers"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"geotriggers":{"type":"array","items":{"$ref":"#/components/schemas/Geotrigger"},\#
+"description":"In the order they were created."}}}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":13,"geotriggers":[{"geotrigger":"zoneWatch","revision":13,"feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":0,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"actions":[],"status":{"type":"started"},\#
+"warnings":[],"insideCount":1,"eventCount":1,"lateCount":0,"inaccurateCount":0}]}}}],"x-shape":"query","x-since":"0.4.0"},\#
+{"name":"geotrigger/update","summary":"Changes a monitor; absent members stay as they are.","description":"Changes a monitor; absent members stay as they are. If it runs, the last fixes are judged again.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feed","description":"The location source whose object is watched. Changing it ends all memberships. Documents have it if they have the source.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"fences","description":"The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all memberships.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"whereClause","description":"Only features for which this is true are fences.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"rule","description":"The transitions that are reported. Memberships are kept for all.","required":false,"schema":{"$ref":"#/components/schemas/GeotriggerRule"}},\#
+{"name":"relation","description":"How a fence is entered and left.","required":false,"schema":{"$ref":"#/components/schemas/FenceRelation"}},\#
+{"name":"buffer","description":"A fence is all that is within this geodesic distance of its feature.","required":false,"schema":{"type":"number","minimum":0,"maximum":10000000},\#
+"x-unit":"metre"},\#
+{"name":"accuracyMode","description":"What of a fix is compared with fences.","required":false,"schema":{"$ref":"#/components/schemas/FenceAccuracyMode"}},\#
+{"name":"maximumAccuracy","description":"Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when absent.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"minimumDwell","description":"How long an object must be inside, by the clock, before it has entered.","required":false,"schema":{"type":"number","minimum":0,"maximum":31536000},\#
+"x-unit":"second"},\#
+{"name":"reportCrossings","description":"Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are reported, with times interpolated. Crossings of less than a metre may be left out.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"condition","description":"A fix changes memberships only while this is true. Its properties are those of `message`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"message","description":"The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and `feed.` the attributes of fence and object; null where there is none.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"actions","description":"Names of actions that events request of the client, each once.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":16}},\#
+{"name":"clear","description":"Members to set to null: `feed`, `fences`, `whereClause`, `maximumAccuracy`, `condition`, `message`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Geotrigger","schema":{"$ref":"#/components/schemas/Geotrigger"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"},\#
+{"name":"buffer","value":100}],"result":{"name":"result","value":{"geotrigger":"zoneWatch","revision":14,"feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":100,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"actions":[],"status":{"type":"started"},\#
+"warnings":[],"insideCount":1,"eventCount":1,"lateCount":0,"inaccurateCount":0}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"geotrigger/start","summary":"Starts a monitor, whatever is inside a fence enters it; answers when it has started, or failed to: its status says so.","description":"Starts a monitor, whatever is inside a fence enters it; answers when it has started, or failed to: its status says so. A running one is unchanged.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeotriggerStartResult","schema":{"type":"object","required":["revision","status","warnings"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"status":{"$ref":"#/components/schemas/LocationStatus","description":"Started, or failed to start."},\#
+"warnings":{"type":"array","items":{"$ref":"#/components/schemas/GeotriggerWarningKind"},\#
+"description":"What keeps it from reporting."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"revision":8,"status":{"type":"started"},\#
+"warnings":["feedNotStarted"]}}}],"x-shape":"process","x-since":"0.4.0"},\#
+{"name":"geotrigger/stop","summary":"Stops a monitor: what is inside exits.","description":"Stops a monitor: what is inside exits.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeotriggerStopResult","schema":{"type":"object","required":["revision","status"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"status":{"$ref":"#/components/schemas/LocationStatus","description":"Stopped."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"revision":15,"status":{"type":"stopped"}}}}],"x-shape":"process","x-since":"0.4.0"},\#
+{"name":"geotrigger/close","summary":"Closes a monitor.","description":"Closes a monitor.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeotriggerCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"revision":16}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"geotrigger/listEvents","summary":"Events of a monitor, of which the last 1000 are kept.","description":"Events of a monitor, of which the last 1000 are kept.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"The monitor.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"after","description":"Only events with greater numbers.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of events: the last ones.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000,"default":1000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeotriggerListEventsResult","schema":{"type":"object","required":["revision","events"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"events":{"type":"array","items":{"$ref":"#/components/schemas/GeotriggerEvent"},\#
+"description":"In their order."}}}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"revision":13,"events":[{"number":1,"type":"enter","cause":"moved","object":"drive","fence":0,"fences":"zones","rule":"enterOrExit","time":"2000-01-01T00:00:03.000Z","position":{"type":"Point","coordinates":[0.3,0]},\#
+"previousPosition":{"type":"Point","coordinates":[0.2,0]},\#
+"actions":[]}]}}}],"x-shape":"query","x-since":"0.4.0"},\#
+{"name":"geotrigger/listMemberships","summary":"Which objects are inside which fences.","description":"Which objects are inside which fences.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"The monitor.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"object","description":"Only those of this object.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"fence","description":"Only those of this fence.","required":false,"schema":{"$ref":"#/components/schemas/FeatureId"}},\#
+{"name":"offset","description":"Number of memberships to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of memberships.","required":false,"schema":{"type":"integer","minimum":0,"maximum":10000,"default":1000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeotriggerListMembershipsResult","schema":{"type":"object","required":["revision","memberships","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"memberships":{"type":"array","items":{"$ref":"#/components/schemas/GeotriggerMembership"},\#
+"description":"By object in the order of their first fixes, then in the order in which they entered."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."}}}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"revision":13,"memberships":[{"object":"drive","fence":0,"since":"2000-01-01T00:00:03.000Z"}],"exceededLimit":false}}}],"x-shape":"query","x-since":"0.4.0"},\#
+{"name":"geotrigger/observe","summary":"Observes a monitor by `geotrigger/notified` and `geotrigger/statusChanged`, until `state/unobserve` or the closing of the monitor.","description":"Observes a monitor by `geotrigger/notified` and `geotrigger/statusChanged`, until `state/unobserve` or the closing of the monitor.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"geotrigger","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeotriggerObserveResult","schema":{"type":"object","required":["subscription","revision","status","eventCount"],"properties":{"subscription":{"type":"string","description":"The handle."},\#
+"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"status":{"$ref":"#/components/schemas/LocationStatus","description":"Its state."},\#
+"eventCount":{"type":"integer","minimum":0,"description":"The number of the last event, which precedes the first that is sent."}}}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"subscription":"sub1","revision":7,"status":{"type":"stopped"},\#
+"eventCount":0}}}],"x-shape":"session","x-since":"0.4.0"},\#
 {"name":"layer/get","summary":"One layer.","description":"One layer.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"layer":"cities","revision":5,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"cities","isVisible":true,"opacity":1,"loadStatus":{"type":"loaded"},\#
@@ -1396,23 +1507,102 @@ public enum OpenRPCDocument {
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"id","value":"drive"},\#
 {"name":"line","value":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]}}],"result":{"name":"result","value":{"locationSource":"drive","revision":2,"status":{"type":"stopped"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false}}}],"x-shape":"command","x-since":"0.1.0"},\#
+"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false}}}],"x-shape":"command","x-since":"0.1.0"},\#
+{"name":"location/createExternal","summary":"Creates a source whose locations a client pushes.","description":"Creates a source whose locations a client pushes.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"authorization","description":"Whether the user allows the device to tell the location.","required":false,"schema":{"$ref":"#/components/schemas/LocationAuthorization","default":"granted"}},\#
+{"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0,"default":10},\#
+"x-unit":"second"},\#
+{"name":"owner","description":"The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"id","value":"phone"},\#
+{"name":"authorization","value":"notDetermined"}],"result":{"name":"result","value":{"locationSource":"phone","revision":2,"kind":"external","status":{"type":"stopped"},\#
+"authorization":"notDetermined","staleAfter":10,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/createNmea","summary":"Creates a source that reads the text of a receiver, NMEA 0183 (4.11): GGA, GLL, GSA, GST, GSV, RMC and VTG of every talker.","description":"Creates a source that reads the text of a receiver, NMEA 0183 (4.11): GGA, GLL, GSA, GST, GSV, RMC and VTG of every talker. A client pushes the text.\n\nSentences with the same time, and those without one between them, are an epoch, and an epoch is one location. It ends with the first sentence of another time; with the kind of sentence that was the last of the epoch before; and 0.3 s by the clock after its last sentence. The date is that of the last RMC; without one, and without a time, the location has no `timestamp`. Z is the height above mean sea level. Accuracies are those of GST, else 5 m times the dilution of precision. An epoch without a position makes the last location outdated at once.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0,"default":10},\#
+"x-unit":"second"},\#
+{"name":"owner","description":"The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"id","value":"gps"}],"result":{"name":"result","value":{"locationSource":"gps","revision":2,"kind":"nmea","status":{"type":"stopped"},\#
+"staleAfter":10,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/createFiltered","summary":"Creates a source that passes on some locations of another one, and all its headings.","description":"Creates a source that passes on some locations of another one, and all its headings. A location that is left out for its distance or its time tells that the signal is there, one that is left out for its accuracy does not.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source whose locations pass.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"maxAccuracy","description":"The greatest `horizontalAccuracy` that passes; all pass when absent.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"minDistance","description":"The least distance, on the ellipsoid, from the last location that passed.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"minInterval","description":"The least time from the last location that passed, by their timestamps, else by the clock.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"second"},\#
+{"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0},\#
+"x-unit":"second"},\#
+{"name":"owner","description":"The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"id","value":"steady"},\#
+{"name":"source","value":"phone"},\#
+{"name":"minDistance","value":5}],"result":{"name":"result","value":{"locationSource":"steady","revision":3,"kind":"filtered","status":{"type":"stopped"},\#
+"source":"phone","minDistance":5,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/setAuthorization","summary":"Says whether the user allows an external source.","description":"Says whether the user allows an external source. A `location/start` that waits for it goes on: it ends, or fails. A source that failed starts when it is asked to again.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"authorization","description":"Whether it is allowed.","required":true,"schema":{"$ref":"#/components/schemas/LocationAuthorization"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSetAuthorizationResult","schema":{"type":"object","required":["revision","status"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"status":{"$ref":"#/components/schemas/LocationStatus","description":"Its state after this."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31142,"message":"The location source is of another kind than the method needs.","data":{"kind":"wrongSourceKind"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"phone"},\#
+{"name":"authorization","value":"granted"}],"result":{"name":"result","value":{"revision":4,"status":{"type":"stopped"}}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/push","summary":"Publishes locations and headings of an external source, in their order.","description":"Publishes locations and headings of an external source, in their order. Locations that are refused are counted, the others are published.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"The source, which has to be started.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"locations","description":"What was measured.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewLocation"},\#
+"maxItems":1000,"default":[]}},\#
+{"name":"headings","description":"Where the device pointed, in degrees clockwise from true north; published before the locations.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
+"maxItems":1000,"default":[]}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationPushResult","schema":{"type":"object","required":["revision","published"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"published":{"type":"integer","minimum":0,"description":"Number of locations published."},\#
+"refused":{"type":"array","items":{"$ref":"#/components/schemas/RefusedLocation"},\#
+"description":"The others; absent when there are none."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31140,"message":"The location source is not started: what is pushed to it is not published.","data":{"kind":"notStarted"}},\#
+{"code":-31142,"message":"The location source is of another kind than the method needs.","data":{"kind":"wrongSourceKind"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"phone"},\#
+{"name":"headings","value":[45]},\#
+{"name":"locations","value":[{"position":{"type":"Point","coordinates":[2.35,48.86]},\#
+"timestamp":"2000-01-01T00:00:01Z","horizontalAccuracy":5}]}],"result":{"name":"result","value":{"revision":6,"published":1}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/pushNmea","summary":"Reads a piece of a receiver's text, which may end anywhere: the next piece continues it.","description":"Reads a piece of a receiver's text, which may end anywhere: the next piece continues it. Bad sentences are counted in `refusals`.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"The source, which has to be started.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"text","description":"The text.","required":true,"schema":{"type":"string","maxLength":65536}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationPushNmeaResult","schema":{"type":"object","required":["revision","sentences","fixes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"sentences":{"type":"integer","minimum":0,"description":"Number of sentences read."},\#
+"fixes":{"type":"integer","minimum":0,"description":"Number of epochs with a position that ended."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31140,"message":"The location source is not started: what is pushed to it is not published.","data":{"kind":"notStarted"}},\#
+{"code":-31142,"message":"The location source is of another kind than the method needs.","data":{"kind":"wrongSourceKind"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"gps"},\#
+{"name":"text","value":"$GPGLL,4851.6,N,00221.0,E,000001,A,A*49\r\n"}],"result":{"name":"result","value":{"revision":3,"sentences":1,"fixes":0}}}],"x-shape":"command","x-since":"0.4.0"},\#
 {"name":"location/get","summary":"One source.","description":"One source.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"locationSource":"drive","revision":5,"status":{"type":"started"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
+"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":89.9624474175,"isLastKnown":false}}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"location/list","summary":"All sources.","description":"All sources.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationListResult","schema":{"type":"object","required":["revision","locationSources"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "locationSources":{"type":"array","items":{"$ref":"#/components/schemas/LocationSource"},\#
 "description":"In the order they were created."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":5,"locationSources":[{"locationSource":"drive","revision":5,"status":{"type":"started"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
+"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":89.9624474175,"isLastKnown":false}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"location/start","summary":"Starts a source; answers when it has started.","description":"Starts a source; answers when it has started. A running source is unchanged; one that has reached its end restarts.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"location/start","summary":"Starts a source; answers when it has started.","description":"Starts a source; answers when it has started. A running source is unchanged; one that has reached its end restarts. A source that passes on another one starts that, too.\n\nAn external source waits in `starting` while its authorization is not determined; other requests go on meanwhile. If starting fails, the reason is the error of the request, and in the status: `location/start` tries again. A cancelled request stops the source unless another one waits.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationStartResult","schema":{"type":"object","required":["revision","status"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"status":{"$ref":"#/components/schemas/LocationStatus","description":"Started."}}}},\#
+"status":{"$ref":"#/components/schemas/LocationStatus","description":"Started; stopped if it was stopped meanwhile."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"revision":3,"status":{"type":"started"}}}}],"x-shape":"process","x-since":"0.1.0"},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31141,"message":"The user does not allow the device to tell the location.","data":{"kind":"locationDenied"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"revision":3,"status":{"type":"started"}}}}],"x-shape":"process","x-since":"0.1.0"},\#
 {"name":"location/stop","summary":"Stops a source; answers when it has stopped.","description":"Stops a source; answers when it has stopped. When started again it continues where it stopped.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationStopResult","schema":{"type":"object","required":["revision","status"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Stopped."}}}},\#
@@ -1422,13 +1612,15 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"revision":7}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"location/observe","summary":"Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of the source.","description":"Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of the source.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"location/observe","summary":"Observes a source by `location/changed`, `location/headingChanged` and `location/statusChanged`, until `state/unobserve` or the closing of the source.","description":"Observes a source by `location/changed`, `location/headingChanged` and `location/statusChanged`, until `state/unobserve` or the closing of the source.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"maxRate","description":"Maximum rate of locations.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
 "x-unit":"1/second"},\#
+{"name":"delivery","description":"Whether those between are sent, too. If more than 1,000 wait for a client that does not read, or for the rate, only the newest is sent, as a resync.","required":false,"schema":{"$ref":"#/components/schemas/LocationDelivery","default":"newest"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationObserveResult","schema":{"type":"object","required":["subscription","revision","status"],"properties":{"subscription":{"type":"string","description":"The handle."},\#
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Its state."},\#
-"location":{"$ref":"#/components/schemas/Location","description":"The last one."}}}},\#
+"location":{"$ref":"#/components/schemas/Location","description":"The last one."},\#
+"heading":{"type":"number","description":"The last one.","x-unit":"degree"}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"subscription":"sub1","revision":2,"status":{"type":"stopped"}}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"locator/geocode","summary":"Finds places by name, best first: by score, then by distance if a place is preferred, then by `weightField`, greatest first, then by id.","description":"Finds places by name, best first: by score, then by distance if a place is preferred, then by `weightField`, greatest first, then by id. The first search of a field takes longer: it builds an index, which later edits keep up to date.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"searchText","description":"The text to search for.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
@@ -2793,7 +2985,9 @@ public enum OpenRPCDocument {
 "environmentKeys":{"type":"array","items":{"$ref":"#/components/schemas/SavedEnvironmentKey"},\#
 "description":"The keys that clients registered. Where the session has a different registration, it keeps its own, and values that are invalid for it are not set.","default":[]},\#
 "environments":{"type":"array","items":{"$ref":"#/components/schemas/SavedEnvironment"},\#
-"description":"Values and shared objects, by node.","default":[]}},\#
+"description":"Values and shared objects, by node.","default":[]},\#
+"geotriggers":{"type":"array","items":{"$ref":"#/components/schemas/SavedGeotriggerMonitor"},\#
+"description":"In the order they were created.","default":[]}},\#
 "examples":[{"format":"geomodel-document","version":1,"sources":[{"source":"world","path":"naturalearth_110m.gpkg"}],"maps":[{"map":"m1","title":"World","spatialReference":"EPSG:3857","operationalLayers":[{"layer":"cities","source":"world","sourceLayer":"cities","name":"Cities","isVisible":true,"opacity":1}]}],"scenes":[],"views":[{"view":"v1","map":"m1","width":800,"height":600,"dpi":96,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"},\#
 "overlays":[{"overlay":"o1","spatialReference":"EPSG:4326","isVisible":true,"opacity":1,"graphics":[{"id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
@@ -2950,6 +3144,23 @@ public enum OpenRPCDocument {
 "SavedValues":{"title":"SavedValues","description":"Values by name; null is a value.","type":"object","examples":[{"right":3}],"x-since":"0.1.0","x-domain":"document"},\#
 "GraphicList":{"title":"GraphicList","description":"Graphics, each a Graphic.","type":"array","items":{"$ref":"#/components/schemas/Graphic"},\#
 "examples":[[{"id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]}}]],"x-since":"0.1.0","x-domain":"document"},\#
+"SavedGeotriggerMonitor":{"title":"SavedGeotriggerMonitor","description":"A monitor of a feed and fences.","type":"object","required":["geotrigger"],"properties":{"geotrigger":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that it closes with; absent for the session."},\#
+"feed":{"$ref":"#/components/schemas/ObjectId","description":"The location source whose object is watched. Changing it ends all memberships. Documents have it if they have the source."},\#
+"fences":{"$ref":"#/components/schemas/ObjectId","description":"The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all memberships."},\#
+"whereClause":{"$ref":"#/components/schemas/Expression","description":"Only features for which this is true are fences."},\#
+"rule":{"$ref":"#/components/schemas/GeotriggerRule","description":"The transitions that are reported. Memberships are kept for all."},\#
+"relation":{"$ref":"#/components/schemas/FenceRelation","description":"How a fence is entered and left."},\#
+"buffer":{"type":"number","minimum":0,"maximum":10000000,"description":"A fence is all that is within this geodesic distance of its feature.","x-unit":"metre"},\#
+"accuracyMode":{"$ref":"#/components/schemas/FenceAccuracyMode","description":"What of a fix is compared with fences."},\#
+"maximumAccuracy":{"type":"number","minimum":0,"description":"Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when absent.","x-unit":"metre"},\#
+"minimumDwell":{"type":"number","minimum":0,"maximum":31536000,"description":"How long an object must be inside, by the clock, before it has entered.","x-unit":"second"},\#
+"reportCrossings":{"type":"boolean","description":"Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are reported, with times interpolated. Crossings of less than a metre may be left out."},\#
+"condition":{"$ref":"#/components/schemas/Expression","description":"A fix changes memberships only while this is true. Its properties are those of `message`."},\#
+"message":{"$ref":"#/components/schemas/Expression","description":"The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and `feed.` the attributes of fence and object; null where there is none."},\#
+"actions":{"type":"array","items":{"type":"string"},\#
+"maxItems":16,"description":"Names of actions that events request of the client, each once."}},\#
+"examples":[{"geotrigger":"zoneWatch","feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":0,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"actions":[]}],"x-since":"0.4.0","x-domain":"document"},\#
 "EditHistory":{"title":"EditHistory","description":"The steps that can be undone and redone.","type":"object","required":["revision","canUndo","canRedo","undo","redo","isEditing","bytes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "canUndo":{"type":"boolean","description":"Whether there is a step to undo; false during an edit."},\#
 "canRedo":{"type":"boolean","description":"Whether there is a step to redo; false during an edit."},\#
@@ -3042,6 +3253,64 @@ public enum OpenRPCDocument {
 "examples":["within"],"x-since":"0.2.0","x-domain":"feature"},\#
 "JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of features that it is joined with, which may be 0, and `aggregates`."},\#
 "examples":["counts"],"x-since":"0.2.0","x-domain":"feature"},\#
+"GeotriggerRule":{"title":"GeotriggerRule","description":"The transitions that a monitor reports.","type":"string","enum":["enter","exit","enterOrExit"],"x-enum-descriptions":{"enter":"Entering a fence.","exit":"Leaving a fence.","enterOrExit":"Both."},\#
+"examples":["enterOrExit"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"FenceRelation":{"title":"FenceRelation","description":"The spatial relations by which a fence is entered and left. A fence contains what is inside it and not on its edge.","type":"string","enum":["enterIntersectsExitDoesNotIntersect","enterContainsExitDoesNotContain","enterContainsExitDoesNotIntersect"],"x-enum-descriptions":{"enterIntersectsExitDoesNotIntersect":"Inside while it intersects the fence.","enterContainsExitDoesNotContain":"Inside while the fence contains it.","enterContainsExitDoesNotIntersect":"Entered once the fence contains it, left when it no longer intersects: with an accuracy this keeps a position at the edge from going in and out."},\#
+"examples":["enterIntersectsExitDoesNotIntersect"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"FenceAccuracyMode":{"title":"FenceAccuracyMode","description":"What of a fix is compared with fences.","type":"string","enum":["geometry","geometryWithAccuracy"],"x-enum-descriptions":{"geometry":"Its position.","geometryWithAccuracy":"The circle around its position with its horizontal accuracy as radius."},\#
+"examples":["geometry"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"GeotriggerWarningKind":{"title":"GeotriggerWarningKind","description":"What keeps a started monitor from reporting.","type":"string","enum":["feedNotStarted","noFences","badFences"],"x-enum-descriptions":{"feedNotStarted":"The feed is not running, or was closed.","noFences":"There are no fences: the layer is not loaded, or nothing is in it, or it was closed.","badFences":"Some fences have no geometry, or an empty one. The others are judged."},\#
+"examples":["noFences"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"GeotriggerEventType":{"title":"GeotriggerEventType","description":"What happened.","type":"string","enum":["enter","exit"],"x-enum-descriptions":{"enter":"An object came to be inside a fence.","exit":"It is no longer inside."},\#
+"examples":["enter"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"GeotriggerCause":{"title":"GeotriggerCause","description":"Why it happened.","type":"string","enum":["moved","dwelled","crossed","fenceChanged","fenceRemoved","filterChanged","objectPurged","monitorStarted","monitorStopped"],"x-enum-descriptions":{"moved":"A fix of the object.","dwelled":"It has been inside for `minimumDwell`.","crossed":"Between two fixes, neither of them inside, it crossed the fence.","fenceChanged":"The fence was added or changed.","fenceRemoved":"The fence was removed, or its layer or overlay.","filterChanged":"The monitor's settings, or the filters of its layer, were changed.","objectPurged":"The feed has the object no more.","monitorStarted":"The monitor started while the object was inside.","monitorStopped":"The monitor stopped while the object was inside."},\#
+"examples":["moved"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"GeotriggerEvent":{"title":"GeotriggerEvent","description":"One transition.","type":"object","required":["number","type","cause","object","fence","fences","rule","time","position","actions"],"properties":{"number":{"type":"integer","minimum":1,"description":"Its number among all events of the monitor, from 1."},\#
+"type":{"$ref":"#/components/schemas/GeotriggerEventType","description":"What happened."},\#
+"cause":{"$ref":"#/components/schemas/GeotriggerCause","description":"Why."},\#
+"object":{"type":"string","description":"The object: the id of the location source."},\#
+"fence":{"$ref":"#/components/schemas/FeatureId","description":"The feature or graphic."},\#
+"fences":{"$ref":"#/components/schemas/ObjectId","description":"Its layer or overlay."},\#
+"rule":{"$ref":"#/components/schemas/GeotriggerRule","description":"The monitor's rule at that time."},\#
+"time":{"type":"string","description":"RFC 3339: the time of the fix; interpolated for a crossing; the clock's where no fix caused it."},\#
+"position":{"$ref":"#/components/schemas/Geometry","description":"Where the object was: longitude and latitude in degrees on WGS 84."},\#
+"previousPosition":{"$ref":"#/components/schemas/Geometry","description":"Where it had been at the fix before; absent at its first, and where no fix caused the event."},\#
+"message":{"description":"The value of the monitor's `message`."},\#
+"actions":{"type":"array","items":{"type":"string"},\#
+"description":"The names of the actions that the monitor requests."}},\#
+"examples":[{"number":1,"type":"enter","cause":"moved","object":"drive","fence":0,"fences":"zones","rule":"enterOrExit","time":"2000-01-01T00:00:02.000Z","position":{"type":"Point","coordinates":[0.2,0]},\#
+"previousPosition":{"type":"Point","coordinates":[0.1,0]},\#
+"actions":[]}],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"GeotriggerMembership":{"title":"GeotriggerMembership","description":"An object inside a fence.","type":"object","required":["object","fence","since"],"properties":{"object":{"type":"string","description":"The object."},\#
+"fence":{"$ref":"#/components/schemas/FeatureId","description":"The feature or graphic."},\#
+"since":{"type":"string","description":"The time of the event with which it entered, RFC 3339."}},\#
+"examples":[{"object":"drive","fence":0,"since":"2000-01-01T00:00:02.000Z"}],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"Geotrigger":{"title":"Geotrigger","description":"A monitor of a feed and fences.","type":"object","required":["geotrigger","revision","status","warnings","insideCount","eventCount","lateCount","inaccurateCount"],"properties":{"geotrigger":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"revision":{"type":"integer","description":"The revision of its last change."},\#
+"owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that it closes with; absent for the session."},\#
+"feed":{"$ref":"#/components/schemas/ObjectId","description":"The location source whose object is watched. Changing it ends all memberships. Documents have it if they have the source.","x-coalescing":"merge"},\#
+"fences":{"$ref":"#/components/schemas/ObjectId","description":"The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all memberships.","x-coalescing":"merge"},\#
+"whereClause":{"$ref":"#/components/schemas/Expression","description":"Only features for which this is true are fences.","x-coalescing":"merge"},\#
+"rule":{"$ref":"#/components/schemas/GeotriggerRule","description":"The transitions that are reported. Memberships are kept for all.","default":"enterOrExit","x-coalescing":"merge"},\#
+"relation":{"$ref":"#/components/schemas/FenceRelation","description":"How a fence is entered and left.","default":"enterIntersectsExitDoesNotIntersect","x-coalescing":"merge"},\#
+"buffer":{"type":"number","minimum":0,"maximum":10000000,"description":"A fence is all that is within this geodesic distance of its feature.","default":0,"x-unit":"metre","x-coalescing":"merge"},\#
+"accuracyMode":{"$ref":"#/components/schemas/FenceAccuracyMode","description":"What of a fix is compared with fences.","default":"geometry","x-coalescing":"merge"},\#
+"maximumAccuracy":{"type":"number","minimum":0,"description":"Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when absent.","x-unit":"metre","x-coalescing":"merge"},\#
+"minimumDwell":{"type":"number","minimum":0,"maximum":31536000,"description":"How long an object must be inside, by the clock, before it has entered.","default":0,"x-unit":"second","x-coalescing":"merge"},\#
+"reportCrossings":{"type":"boolean","description":"Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are reported, with times interpolated. Crossings of less than a metre may be left out.","default":false,"x-coalescing":"merge"},\#
+"condition":{"$ref":"#/components/schemas/Expression","description":"A fix changes memberships only while this is true. Its properties are those of `message`.","x-coalescing":"merge"},\#
+"message":{"$ref":"#/components/schemas/Expression","description":"The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and `feed.` the attributes of fence and object; null where there is none.","x-coalescing":"merge"},\#
+"actions":{"type":"array","items":{"type":"string"},\#
+"maxItems":16,"description":"Names of actions that events request of the client, each once.","default":[],"x-coalescing":"merge"},\#
+"status":{"$ref":"#/components/schemas/LocationStatus","description":"Whether it runs. `failedToStart` if the feed or the fences are not there, or `whereClause` does not suit the layer.","x-coalescing":"latest"},\#
+"warnings":{"type":"array","items":{"$ref":"#/components/schemas/GeotriggerWarningKind"},\#
+"description":"What keeps it from reporting while it is started. They clear themselves.","x-coalescing":"latest"},\#
+"insideCount":{"type":"integer","description":"Number of memberships: an object inside two fences counts twice.","x-coalescing":"latest"},\#
+"eventCount":{"type":"integer","description":"Number of all events, and of the last one. The last 1000 are kept.","x-coalescing":"latest"},\#
+"lateCount":{"type":"integer","description":"Number of fixes that were older than the last one of their object.","x-coalescing":"latest"},\#
+"inaccurateCount":{"type":"integer","description":"Number of fixes beyond `maximumAccuracy`.","x-coalescing":"latest"}},\#
+"examples":[{"geotrigger":"zoneWatch","revision":6,"feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":0,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"actions":[],"status":{"type":"stopped"},\#
+"warnings":[],"insideCount":0,"eventCount":0,"lateCount":0,"inaccurateCount":0}],"x-since":"0.4.0","x-domain":"geotrigger"},\#
 "LoadStatus":{"title":"LoadStatus","description":"Whether the features are loaded.","oneOf":[{"type":"object","description":"Not requested yet, or cancelled.","required":["type"],"properties":{"type":{"const":"notLoaded"}}},\#
 {"type":"object","description":"Loading.","required":["type"],"properties":{"type":{"const":"loading"}}},\#
 {"type":"object","description":"Loaded.","required":["type"],"properties":{"type":{"const":"loaded"}}},\#
@@ -3105,11 +3374,12 @@ public enum OpenRPCDocument {
 "fields":[{"name":"name","type":"string"}],"selectedCount":0,"isTimeFilterEnabled":true}],"x-since":"0.1.0","x-domain":"layer"},\#
 "Location":{"title":"Location","description":"One location.","type":"object","required":["horizontalAccuracy","verticalAccuracy","isLastKnown"],"properties":{"timestamp":{"type":"string","description":"RFC 3339."},\#
 "position":{"$ref":"#/components/schemas/Geometry","description":"A point, longitude and latitude in degrees on WGS 84."},\#
-"horizontalAccuracy":{"type":"number","description":"Radius.","x-unit":"metre"},\#
+"horizontalAccuracy":{"type":"number","description":"Radius; 0 when it is exact, or not known.","x-unit":"metre"},\#
 "verticalAccuracy":{"type":"number","description":"Half of the vertical extent.","x-unit":"metre"},\#
 "speed":{"type":"number","description":"Speed over ground.","x-unit":"metre/second"},\#
 "course":{"type":"number","description":"Direction of travel, clockwise from true north; absent when unknown.","x-unit":"degree"},\#
-"isLastKnown":{"type":"boolean","description":"Whether it is outdated."}},\#
+"isLastKnown":{"type":"boolean","description":"Whether it is outdated."},\#
+"receivedAt":{"type":"string","description":"When it came, by the clock, RFC 3339; absent for locations that the server makes itself."}},\#
 "examples":[{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":90,"isLastKnown":false}],"x-since":"0.1.0","x-domain":"location"},\#
 "LocationStatus":{"title":"LocationStatus","description":"The state of a location source.","oneOf":[{"type":"object","description":"Not running.","required":["type"],"properties":{"type":{"const":"stopped"}}},\#
@@ -3118,19 +3388,55 @@ public enum OpenRPCDocument {
 {"type":"object","description":"Stopping.","required":["type"],"properties":{"type":{"const":"stopping"}}},\#
 {"type":"object","description":"Starting failed.","required":["type","error"],"properties":{"type":{"const":"failedToStart"},\#
 "error":{"$ref":"#/components/schemas/Failure","description":"The reason."}}}],"examples":[{"type":"started"}],"x-since":"0.1.0","x-domain":"location"},\#
-"LocationSourceKind":{"title":"LocationSourceKind","description":"Where locations come from.","type":"string","enum":["simulated"],"x-enum-descriptions":{"simulated":"A line and a velocity."},\#
+"LocationSourceKind":{"title":"LocationSourceKind","description":"Where locations come from.","type":"string","enum":["simulated","external","nmea","replay","filtered","snapped"],"x-enum-descriptions":{"simulated":"A line and a velocity.","external":"A client that pushes them.","nmea":"The text of a receiver.","replay":"Features with times.","filtered":"Another source, of which some pass.","snapped":"Another source, moved to lines."},\#
 "examples":["simulated"],"x-since":"0.1.0","x-domain":"location"},\#
-"LocationSource":{"title":"LocationSource","description":"A source of locations.","type":"object","required":["locationSource","revision","kind","status","velocity","interval","loops"],"properties":{"locationSource":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"LocationAuthorization":{"title":"LocationAuthorization","description":"Whether the user allows a device to tell the location.","type":"string","enum":["notDetermined","granted","denied"],"x-enum-descriptions":{"notDetermined":"The user has not been asked: `location/start` waits.","granted":"Yes.","denied":"No: starting fails, and so does a source that runs."},\#
+"examples":["granted"],"x-since":"0.4.0","x-domain":"location"},\#
+"LocationRefusal":{"title":"LocationRefusal","description":"Why a location was not published.","type":"string","enum":["offEarth","notANumber","late","repeated","filtered","notSnapped"],"x-enum-descriptions":{"offEarth":"The latitude is beyond 90 degrees, or the longitude beyond 360.","notANumber":"Speed, course or an accuracy is no number, or negative.","late":"It was measured before the last one.","repeated":"It was measured at the time of the last one.","filtered":"The filter left it out.","notSnapped":"No line is near enough."},\#
+"examples":["late"],"x-since":"0.4.0","x-domain":"location"},\#
+"RefusedLocation":{"title":"RefusedLocation","description":"A location that was not published.","type":"object","required":["index","reason"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its index in the request."},\#
+"reason":{"$ref":"#/components/schemas/LocationRefusal","description":"Why."}},\#
+"examples":[{"index":1,"reason":"late"}],"x-since":"0.4.0","x-domain":"location"},\#
+"NewLocation":{"title":"NewLocation","description":"A location that a client has measured.","type":"object","required":["position"],"properties":{"position":{"$ref":"#/components/schemas/Geometry","description":"A point, longitude and latitude in degrees on WGS 84. Longitudes beyond 180 degrees are brought into the range."},\#
+"timestamp":{"type":"string","maxLength":64,"description":"When it was measured, RFC 3339; unknown when absent: it then follows whatever came before."},\#
+"horizontalAccuracy":{"type":"number","minimum":0,"description":"Radius; 0 when it is exact, or not known.","default":0,"x-unit":"metre"},\#
+"verticalAccuracy":{"type":"number","minimum":0,"description":"Half of the vertical extent.","default":0,"x-unit":"metre"},\#
+"speed":{"type":"number","minimum":0,"description":"Speed over ground.","x-unit":"metre/second"},\#
+"course":{"type":"number","description":"Direction of travel, clockwise from true north; kept in [0, 360).","x-unit":"degree"}},\#
+"examples":[{"position":{"type":"Point","coordinates":[2.35,48.86]},\#
+"timestamp":"2000-01-01T00:00:01Z","horizontalAccuracy":5}],"x-since":"0.4.0","x-domain":"location"},\#
+"Satellite":{"title":"Satellite","description":"A satellite in view.","type":"object","required":["system","id","isUsed"],"properties":{"system":{"type":"string","description":"`gps`, `glonass`, `galileo`, `beidou`, `qzss`, `navic`, else the talker of the sentence."},\#
+"id":{"type":"integer","description":"Its number in the system."},\#
+"elevation":{"type":"number","description":"Above the horizon.","x-unit":"degree"},\#
+"azimuth":{"type":"number","description":"Clockwise from true north.","x-unit":"degree"},\#
+"signal":{"type":"number","description":"Carrier to noise density, the best of its signals; absent when it is not tracked.","x-unit":"decibel hertz"},\#
+"isUsed":{"type":"boolean","description":"Whether the last fix was computed with it."}},\#
+"examples":[{"system":"gps","id":2,"elevation":17,"azimuth":308,"signal":44,"isUsed":true}],"x-since":"0.4.0","x-domain":"location"},\#
+"LocationDelivery":{"title":"LocationDelivery","description":"Which locations a subscription gets.","type":"string","enum":["newest","every"],"x-enum-descriptions":{"newest":"The newest; those between are counted.","every":"Each; after a resync those that were left out are counted."},\#
+"examples":["newest"],"x-since":"0.4.0","x-domain":"location"},\#
+"LocationSource":{"title":"LocationSource","description":"A source of locations.","type":"object","required":["locationSource","revision","kind","status","isStale"],"properties":{"locationSource":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "kind":{"$ref":"#/components/schemas/LocationSourceKind","description":"Where its locations come from."},\#
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Its state.","x-coalescing":"latest"},\#
-"velocity":{"type":"number","description":"Its velocity.","x-unit":"metre/second"},\#
-"interval":{"type":"number","description":"Time between two locations.","x-unit":"second"},\#
-"loops":{"type":"boolean","description":"Whether it restarts at the end of the line."},\#
+"velocity":{"type":"number","description":"The velocity of a simulated source.","x-unit":"metre/second"},\#
+"interval":{"type":"number","description":"Time between two locations of a simulated source.","x-unit":"second"},\#
+"loops":{"type":"boolean","description":"Whether a simulated source or a replay restarts at its end."},\#
+"authorization":{"$ref":"#/components/schemas/LocationAuthorization","description":"Whether the user allows an external source.","x-coalescing":"latest"},\#
 "owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it and whose closing closes it."},\#
-"location":{"$ref":"#/components/schemas/Location","description":"The last location; absent before the first.","x-coalescing":"latest"}},\#
+"staleAfter":{"type":"number","maximum":86400,"exclusiveMinimum":0,"description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","x-unit":"second","x-coalescing":"merge"},\#
+"source":{"$ref":"#/components/schemas/ObjectId","description":"The source that a filtered or snapped one passes on."},\#
+"maxAccuracy":{"type":"number","minimum":0,"description":"The greatest horizontal accuracy that passes a filter; all pass when absent.","x-unit":"metre","x-coalescing":"merge"},\#
+"minDistance":{"type":"number","minimum":0,"description":"The least distance between two locations that pass a filter.","x-unit":"metre","x-coalescing":"merge"},\#
+"minInterval":{"type":"number","minimum":0,"description":"The least time between two locations that pass a filter.","x-unit":"second","x-coalescing":"merge"},\#
+"isStale":{"type":"boolean","description":"Whether the last location is outdated.","x-coalescing":"latest"},\#
+"location":{"$ref":"#/components/schemas/Location","description":"The last location; absent before the first.","x-coalescing":"latest"},\#
+"heading":{"type":"number","description":"Where the device points, clockwise from true north, in [0, 360); absent before the first.","x-unit":"degree","x-coalescing":"latest"},\#
+"refusals":{"type":"object","additionalProperties":{"type":"integer"},\#
+"description":"Numbers of locations that were not published, by their LocationRefusal; of an NMEA source, also of sentences that were skipped: `checksum` (missing or wrong), `malformed`, `cut` (another begins before its end), `tooLong` (more than 255 bytes), `unsupported`, `noise` (no sentence), `repeatedSentence` (of an epoch that was given before). Absent when there are none.","x-coalescing":"merge"},\#
+"satellites":{"type":"array","items":{"$ref":"#/components/schemas/Satellite"},\#
+"description":"The satellites in view of an NMEA source, by system and number, as of its last epoch; absent when there are none.","x-coalescing":"merge"}},\#
 "examples":[{"locationSource":"drive","revision":6,"status":{"type":"started"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
+"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":90,"isLastKnown":false}}],"x-since":"0.1.0","x-domain":"location"},\#
 "GeocodeResult":{"title":"GeocodeResult","description":"A place.","type":"object","required":["id","label","score","attributes"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature."},\#
 "label":{"type":"string","description":"Its name."},\#
@@ -3921,6 +4227,15 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "invalidTime":{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime","path":"/params/timeExtent/startTime","expected":"a time such as 2000-01-01T00:00:00Z"},\#
 "x-since":"0.1.0"},\#
+"notStarted":{"code":-31140,"message":"The location source is not started: what is pushed to it is not published.","data":{"kind":"notStarted","path":"/params/locationSource","expected":"a source that location/start has started","id":"phone"},\#
+"x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The source."}}},\#
+"x-since":"0.4.0"},\#
+"locationDenied":{"code":-31141,"message":"The user does not allow the device to tell the location.","data":{"kind":"locationDenied","expected":"an authorization, by location/setAuthorization"},\#
+"x-since":"0.4.0"},\#
+"wrongSourceKind":{"code":-31142,"message":"The location source is of another kind than the method needs.","data":{"kind":"wrongSourceKind","path":"/params/locationSource","expected":"`external`","id":"drive","found":"simulated"},\#
+"x-data":{"type":"object","required":["id","found"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The source."},\#
+"found":{"$ref":"#/components/schemas/LocationSourceKind","description":"Its kind."}}},\#
+"x-since":"0.4.0"},\#
 "clockIsReal":{"code":-31022,"message":"The clock runs in real time, which cannot be advanced.","data":{"kind":"clockIsReal"},\#
 "x-since":"0.1.0"},\#
 "tooManyTicks":{"code":-31023,"message":"The advance exceeds a million ticks, 100,000 while something moves, or the end of time.","data":{"kind":"tooManyTicks"},\#
@@ -4072,12 +4387,41 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"$/logMessage","description":"A message for the client's user or log.","direction":"serverToClient","paramStructure":"by-name","params":[{"name":"level","description":"The severity.","required":true,"schema":{"$ref":"#/components/schemas/LogLevel"}},\#
 {"name":"message","description":"For people.","required":true,"schema":{"type":"string"}}],"example":{"level":"warning","message":"exit code 1 at 128 MiB unread"},\#
 "x-since":"0.1.0"},\#
+{"name":"geotrigger/notified","description":"There are events: every one, in their order. A client that is more than 1000 events behind gets the last ones and the number of those left out.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"geotrigger","description":"The monitor.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"revision","description":"The revision of this notification.","required":true,"schema":{"type":"integer"}},\#
+{"name":"events","description":"The events since the last notification.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/GeotriggerEvent"}}},\#
+{"name":"missed","description":"Number of events before these that were left out.","required":false,"schema":{"type":"integer","minimum":1}}],"example":{"subscription":"sub1","geotrigger":"zoneWatch","revision":13,"events":[{"number":1,"type":"enter","cause":"moved","object":"drive","fence":0,"fences":"zones","rule":"enterOrExit","time":"2000-01-01T00:00:03.000Z","position":{"type":"Point","coordinates":[0.3,0]},\#
+"previousPosition":{"type":"Point","coordinates":[0.2,0]},\#
+"actions":[]}]},\#
+"x-since":"0.4.0"},\#
+{"name":"geotrigger/statusChanged","description":"The monitor started, stopped or failed to start, or its warnings changed.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"geotrigger","description":"The monitor.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"revision","description":"The revision of this notification.","required":true,"schema":{"type":"integer"}},\#
+{"name":"status","description":"The status.","required":true,"schema":{"$ref":"#/components/schemas/LocationStatus"}},\#
+{"name":"warnings","description":"The warnings.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/GeotriggerWarningKind"}}}],"example":{"subscription":"sub1","geotrigger":"zoneWatch","revision":8,"status":{"type":"started"},\#
+"warnings":["feedNotStarted"]},\#
+"x-since":"0.4.0"},\#
 {"name":"location/changed","description":"There is a new location.","direction":"serverToClient","coalescing":"latest","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"locationSource","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"revision","description":"The revision of this notification.","required":true,"schema":{"type":"integer"}},\#
-{"name":"location","description":"The location.","required":true,"schema":{"$ref":"#/components/schemas/Location"}}],"example":{"subscription":"sub3","locationSource":"drive","revision":8,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
+{"name":"origin","description":"Who published it: the clock (`location`), or a client.","required":true,"schema":{"$ref":"#/components/schemas/Origin"}},\#
+{"name":"location","description":"The location.","required":true,"schema":{"$ref":"#/components/schemas/Location"}},\#
+{"name":"leftOut","description":"Number of locations between this one and the one sent before; absent for none.","required":false,"schema":{"type":"integer","minimum":1}},\#
+{"name":"resync","description":"True where a subscription to every location left some out.","required":false,"schema":{"type":"boolean"}}],"example":{"subscription":"sub3","locationSource":"drive","revision":8,"origin":{"type":"location"},\#
+"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":90,"isLastKnown":false}},\#
 "x-since":"0.1.0"},\#
+{"name":"location/headingChanged","description":"The device points elsewhere.","direction":"serverToClient","coalescing":"latest","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"locationSource","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"revision","description":"The revision of this notification.","required":true,"schema":{"type":"integer"}},\#
+{"name":"origin","description":"Who published it.","required":true,"schema":{"$ref":"#/components/schemas/Origin"}},\#
+{"name":"heading","description":"Clockwise from true north, in [0, 360).","required":true,"schema":{"type":"number"},\#
+"x-unit":"degree"},\#
+{"name":"leftOut","description":"Number of headings between this one and the one sent before; absent for none.","required":false,"schema":{"type":"integer","minimum":1}},\#
+{"name":"resync","description":"True where a subscription to every heading left some out.","required":false,"schema":{"type":"boolean"}}],"example":{"subscription":"sub3","locationSource":"phone","revision":8,"origin":{"type":"client","name":"compass"},\#
+"heading":45},\#
+"x-since":"0.4.0"},\#
 {"name":"location/statusChanged","description":"The source started, stopped or failed to start.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"locationSource","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"revision","description":"The revision of this notification.","required":true,"schema":{"type":"integer"}},\#
@@ -4155,6 +4499,47 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/environmentKeys/*","description":"A key.","schema":{},\#
 "coalescing":"merge"},\#
+{"path":"/geotriggers/*","description":"A monitor of a feed and fences.","schema":{"$ref":"#/components/schemas/Geotrigger"},\#
+"coalescing":"every"},\#
+{"path":"/geotriggers/*/feed","description":"The location source whose object is watched. Changing it ends all memberships. Documents have it if they have the source.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/fences","description":"The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all memberships.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/whereClause","description":"Only features for which this is true are fences.","schema":{"$ref":"#/components/schemas/Expression"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/rule","description":"The transitions that are reported. Memberships are kept for all.","schema":{"$ref":"#/components/schemas/GeotriggerRule"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/relation","description":"How a fence is entered and left.","schema":{"$ref":"#/components/schemas/FenceRelation"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/buffer","description":"A fence is all that is within this geodesic distance of its feature.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/accuracyMode","description":"What of a fix is compared with fences.","schema":{"$ref":"#/components/schemas/FenceAccuracyMode"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/maximumAccuracy","description":"Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when absent.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/minimumDwell","description":"How long an object must be inside, by the clock, before it has entered.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/reportCrossings","description":"Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are reported, with times interpolated. Crossings of less than a metre may be left out.","schema":{"type":"boolean"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/condition","description":"A fix changes memberships only while this is true. Its properties are those of `message`.","schema":{"$ref":"#/components/schemas/Expression"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/message","description":"The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and `feed.` the attributes of fence and object; null where there is none.","schema":{"$ref":"#/components/schemas/Expression"},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/actions","description":"Names of actions that events request of the client, each once.","schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":16},\#
+"coalescing":"merge"},\#
+{"path":"/geotriggers/*/status","description":"Whether it runs. `failedToStart` if the feed or the fences are not there, or `whereClause` does not suit the layer.","schema":{"$ref":"#/components/schemas/LocationStatus"},\#
+"coalescing":"latest"},\#
+{"path":"/geotriggers/*/warnings","description":"What keeps it from reporting while it is started. They clear themselves.","schema":{"type":"array","items":{"$ref":"#/components/schemas/GeotriggerWarningKind"}},\#
+"coalescing":"latest"},\#
+{"path":"/geotriggers/*/insideCount","description":"Number of memberships: an object inside two fences counts twice.","schema":{"type":"integer"},\#
+"coalescing":"latest"},\#
+{"path":"/geotriggers/*/eventCount","description":"Number of all events, and of the last one. The last 1000 are kept.","schema":{"type":"integer"},\#
+"coalescing":"latest"},\#
+{"path":"/geotriggers/*/lateCount","description":"Number of fixes that were older than the last one of their object.","schema":{"type":"integer"},\#
+"coalescing":"latest"},\#
+{"path":"/geotriggers/*/inaccurateCount","description":"Number of fixes beyond `maximumAccuracy`.","schema":{"type":"integer"},\#
+"coalescing":"latest"},\#
 {"path":"/layers/*","description":"A layer.","schema":{"$ref":"#/components/schemas/Layer"},\#
 "coalescing":"every"},\#
 {"path":"/layers/*/group","description":"The group that contains it; absent at the top level.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
@@ -4210,8 +4595,26 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"every"},\#
 {"path":"/locationSources/*/status","description":"Its state.","schema":{"$ref":"#/components/schemas/LocationStatus"},\#
 "coalescing":"latest"},\#
+{"path":"/locationSources/*/authorization","description":"Whether the user allows an external source.","schema":{"$ref":"#/components/schemas/LocationAuthorization"},\#
+"coalescing":"latest"},\#
+{"path":"/locationSources/*/staleAfter","description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/locationSources/*/maxAccuracy","description":"The greatest horizontal accuracy that passes a filter; all pass when absent.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/locationSources/*/minDistance","description":"The least distance between two locations that pass a filter.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/locationSources/*/minInterval","description":"The least time between two locations that pass a filter.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/locationSources/*/isStale","description":"Whether the last location is outdated.","schema":{"type":"boolean"},\#
+"coalescing":"latest"},\#
 {"path":"/locationSources/*/location","description":"The last location; absent before the first.","schema":{"$ref":"#/components/schemas/Location"},\#
 "coalescing":"latest"},\#
+{"path":"/locationSources/*/heading","description":"Where the device points, clockwise from true north, in [0, 360); absent before the first.","schema":{"type":"number"},\#
+"coalescing":"latest"},\#
+{"path":"/locationSources/*/refusals","description":"Numbers of locations that were not published, by their LocationRefusal; of an NMEA source, also of sentences that were skipped: `checksum` (missing or wrong), `malformed`, `cut` (another begins before its end), `tooLong` (more than 255 bytes), `unsupported`, `noise` (no sentence), `repeatedSentence` (of an epoch that was given before). Absent when there are none.","schema":{"type":"object","additionalProperties":{"type":"integer"}},\#
+"coalescing":"merge"},\#
+{"path":"/locationSources/*/satellites","description":"The satellites in view of an NMEA source, by system and number, as of its last epoch; absent when there are none.","schema":{"type":"array","items":{"$ref":"#/components/schemas/Satellite"}},\#
+"coalescing":"merge"},\#
 {"path":"/maps/*","description":"A map.","schema":{"$ref":"#/components/schemas/Map"},\#
 "coalescing":"every"},\#
 {"path":"/maps/*/title","description":"Its title.","schema":{"type":"string"},\#

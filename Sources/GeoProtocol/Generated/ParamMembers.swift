@@ -127,6 +127,22 @@ package enum ParamMembers {
       "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "path", "driver",
       "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
     ]),
+    "geotrigger/create": params([
+      "id", "owner", "ifExists", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode",
+      "maximumAccuracy", "minimumDwell", "reportCrossings", "condition", "message", "actions"
+    ]),
+    "geotrigger/get": params(["geotrigger"]),
+    "geotrigger/list": params([]),
+    "geotrigger/update": params([
+      "geotrigger", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode", "maximumAccuracy",
+      "minimumDwell", "reportCrossings", "condition", "message", "actions", "clear"
+    ]),
+    "geotrigger/start": params(["geotrigger"]),
+    "geotrigger/stop": params(["geotrigger"]),
+    "geotrigger/close": params(["geotrigger"]),
+    "geotrigger/listEvents": params(["geotrigger", "after", "limit"]),
+    "geotrigger/listMemberships": params(["geotrigger", "object", "fence", "offset", "limit"]),
+    "geotrigger/observe": params(["geotrigger"]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
@@ -158,12 +174,20 @@ package enum ParamMembers {
     "location/createSimulated": params([
       "line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "owner", "ifExists"
     ]),
+    "location/createExternal": params(["id", "authorization", "staleAfter", "owner", "ifExists"]),
+    "location/createNmea": params(["id", "staleAfter", "owner", "ifExists"]),
+    "location/createFiltered": params([
+      "source", "id", "maxAccuracy", "minDistance", "minInterval", "staleAfter", "owner", "ifExists"
+    ]),
+    "location/setAuthorization": params(["locationSource", "authorization"]),
+    "location/push": params(["locationSource", .init("locations", .elements(.named { newLocation })), "headings"]),
+    "location/pushNmea": params(["locationSource", "text"]),
     "location/get": params(["locationSource"]),
     "location/list": params([]),
     "location/start": params(["locationSource"]),
     "location/stop": params(["locationSource"]),
     "location/close": params(["locationSource"]),
-    "location/observe": params(["locationSource", "maxRate"]),
+    "location/observe": params(["locationSource", "maxRate", "delivery"]),
     "locator/geocode": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
@@ -328,6 +352,10 @@ package enum ParamMembers {
 
   package static let layerTime: ParamShape = .object([
     "startField", "endField", .init("extent", .named { timeExtent })
+  ])
+
+  package static let newLocation: ParamShape = .object([
+    "position", "timestamp", "horizontalAccuracy", "verticalAccuracy", "speed", "course"
   ])
 
   package static let basemapUpdate: ParamShape = .object(["name"])

@@ -11,8 +11,9 @@ package enum StateShapes {
     ("environments", .map(.named { environments })), ("maps", .map(.named { maps })),
     ("scenes", .map(.named { scenes })), ("views", .map(.named { views })), ("layers", .map(.named { layers })),
     ("overlays", .map(.named { overlays })), ("environmentKeys", .map(.named { environmentKeys })),
-    ("locationSources", .map(.named { locationSources })), ("sources", .map(.named { sources })),
-    ("viewModels", .map(.map(.any))), ("viewModelTypes", .map(.named { viewModelTypes }))
+    ("geotriggers", .map(.named { geotriggers })), ("locationSources", .map(.named { locationSources })),
+    ("sources", .map(.named { sources })), ("viewModels", .map(.map(.any))),
+    ("viewModelTypes", .map(.named { viewModelTypes }))
   ])
   package static let sources: StateShape = .object([
     ("source", .reference), ("driver", .string), ("path", .string), ("status", .named { sourceStatus }),
@@ -62,8 +63,10 @@ package enum StateShapes {
   ])
   package static let locationSources: StateShape = .object([
     ("locationSource", .reference), ("kind", .string), ("status", .named { locationStatus }),
-    ("velocity", .number), ("interval", .number), ("loops", .boolean), ("owner", .reference),
-    ("location", .named { location })
+    ("velocity", .number), ("interval", .number), ("loops", .boolean), ("authorization", .string),
+    ("owner", .reference), ("staleAfter", .number), ("source", .reference), ("maxAccuracy", .number),
+    ("minDistance", .number), ("minInterval", .number), ("isStale", .boolean), ("location", .named { location }),
+    ("heading", .number), ("refusals", .map(.integer)), ("satellites", .list(.named { satellite }))
   ])
   package static let viewModelTypes: StateShape = .object([
     ("viewModelType", .any), ("doc", .any), ("properties", .any)
@@ -81,6 +84,14 @@ package enum StateShapes {
   ])
   package static let environments: StateShape = .object([
     ("node", .reference), ("values", .map(.any)), ("objects", .map(.reference)), ("environment", .map(.any))
+  ])
+  package static let geotriggers: StateShape = .object([
+    ("geotrigger", .reference), ("owner", .reference), ("feed", .reference), ("fences", .reference),
+    ("whereClause", .any), ("rule", .string), ("relation", .string), ("buffer", .number),
+    ("accuracyMode", .string), ("maximumAccuracy", .number), ("minimumDwell", .number),
+    ("reportCrossings", .boolean), ("condition", .any), ("message", .any), ("actions", .list(.string)),
+    ("status", .named { locationStatus }), ("warnings", .list(.string)), ("insideCount", .integer),
+    ("eventCount", .integer), ("lateCount", .integer), ("inaccurateCount", .integer)
   ])
   package static let envelope: StateShape = .object([
     ("xMin", .number), ("yMin", .number), ("xMax", .number), ("yMax", .number)
@@ -105,10 +116,14 @@ package enum StateShapes {
   ])
   package static let location: StateShape = .object([
     ("timestamp", .string), ("position", .any), ("horizontalAccuracy", .number), ("verticalAccuracy", .number),
-    ("speed", .number), ("course", .number), ("isLastKnown", .boolean)
+    ("speed", .number), ("course", .number), ("isLastKnown", .boolean), ("receivedAt", .string)
   ])
   package static let locationStatus: StateShape = .object([
     ("type", .string), ("error", .named { failure })
+  ])
+  package static let satellite: StateShape = .object([
+    ("system", .string), ("id", .integer), ("elevation", .number), ("azimuth", .number), ("signal", .number),
+    ("isUsed", .boolean)
   ])
   package static let basemap: StateShape = .object([
     ("name", .string), ("baseLayers", .list(.string)), ("referenceLayers", .list(.string))

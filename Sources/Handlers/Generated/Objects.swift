@@ -81,3 +81,15 @@ extension LocationService {
   }
 }
 
+extension GeotriggerService {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
+    try Wire.object(GeotriggerMonitorID(params.geotrigger), in: world)
+  }
+  package static func list(_ params: List.Params, in world: World) -> List.Result {
+    .init(revision: world.revision, geotriggers: world.geotriggers.values.map { Wire.object($0, world) })
+  }
+  package static func close(_ params: Close.Params, in world: inout World) throws {
+    try world.close(GeotriggerMonitorID(params.geotrigger))
+  }
+}
+

@@ -17,6 +17,7 @@ extension Client {
     EnvironmentService.register(on: self)
     ExpressionService.register(on: self)
     FeatureService.register(on: self)
+    GeotriggerService.register(on: self)
     LayerService.register(on: self)
     LocationService.register(on: self)
     LocatorService.register(on: self)

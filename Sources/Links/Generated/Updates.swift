@@ -7,6 +7,7 @@ import Handlers
 extension PathWriting {
   /// The command that sets members of the objects of a collection by name.
   static let updates: [Collection: Command] = [
+    .geotriggers: Command(GeotriggerService.update),
     .layers: Command(LayerService.update),
     .maps: Command(MapService.update),
     .overlays: Command(OverlayService.update),

@@ -195,6 +195,116 @@ extension Statistic.Kind: WireWord {
   }
 }
 
+extension GeotriggerRule: WireWord {
+  package init(_ wire: GeotriggerProtocol.GeotriggerRule) {
+    switch wire {
+    case .enter: self = .enter
+    case .exit: self = .exit
+    case .enterOrExit: self = .enterOrExit
+    }
+  }
+  package var wire: GeotriggerProtocol.GeotriggerRule {
+    switch self {
+    case .enter: .enter
+    case .exit: .exit
+    case .enterOrExit: .enterOrExit
+    }
+  }
+}
+
+extension FenceRelation: WireWord {
+  package init(_ wire: GeotriggerProtocol.FenceRelation) {
+    switch wire {
+    case .enterIntersectsExitDoesNotIntersect: self = .enterIntersectsExitDoesNotIntersect
+    case .enterContainsExitDoesNotContain: self = .enterContainsExitDoesNotContain
+    case .enterContainsExitDoesNotIntersect: self = .enterContainsExitDoesNotIntersect
+    }
+  }
+  package var wire: GeotriggerProtocol.FenceRelation {
+    switch self {
+    case .enterIntersectsExitDoesNotIntersect: .enterIntersectsExitDoesNotIntersect
+    case .enterContainsExitDoesNotContain: .enterContainsExitDoesNotContain
+    case .enterContainsExitDoesNotIntersect: .enterContainsExitDoesNotIntersect
+    }
+  }
+}
+
+extension FenceAccuracyMode: WireWord {
+  package init(_ wire: GeotriggerProtocol.FenceAccuracyMode) {
+    switch wire {
+    case .geometry: self = .geometry
+    case .geometryWithAccuracy: self = .geometryWithAccuracy
+    }
+  }
+  package var wire: GeotriggerProtocol.FenceAccuracyMode {
+    switch self {
+    case .geometry: .geometry
+    case .geometryWithAccuracy: .geometryWithAccuracy
+    }
+  }
+}
+
+extension GeotriggerWarning: WireWord {
+  package init(_ wire: GeotriggerProtocol.GeotriggerWarningKind) {
+    switch wire {
+    case .feedNotStarted: self = .feedNotStarted
+    case .noFences: self = .noFences
+    case .badFences: self = .badFences
+    }
+  }
+  package var wire: GeotriggerProtocol.GeotriggerWarningKind {
+    switch self {
+    case .feedNotStarted: .feedNotStarted
+    case .noFences: .noFences
+    case .badFences: .badFences
+    }
+  }
+}
+
+extension GeotriggerEvent.Kind: WireWord {
+  package init(_ wire: GeotriggerProtocol.GeotriggerEventType) {
+    switch wire {
+    case .enter: self = .enter
+    case .exit: self = .exit
+    }
+  }
+  package var wire: GeotriggerProtocol.GeotriggerEventType {
+    switch self {
+    case .enter: .enter
+    case .exit: .exit
+    }
+  }
+}
+
+extension GeotriggerEvent.Cause: WireWord {
+  package init(_ wire: GeotriggerProtocol.GeotriggerCause) {
+    switch wire {
+    case .moved: self = .moved
+    case .dwelled: self = .dwelled
+    case .crossed: self = .crossed
+    case .fenceChanged: self = .fenceChanged
+    case .fenceRemoved: self = .fenceRemoved
+    case .filterChanged: self = .filterChanged
+    case .objectPurged: self = .objectPurged
+    case .monitorStarted: self = .monitorStarted
+    case .monitorStopped: self = .monitorStopped
+    }
+  }
+  package var wire: GeotriggerProtocol.GeotriggerCause {
+    switch self {
+    case .moved: .moved
+    case .dwelled: .dwelled
+    case .crossed: .crossed
+    case .fenceChanged: .fenceChanged
+    case .fenceRemoved: .fenceRemoved
+    case .filterChanged: .filterChanged
+    case .objectPurged: .objectPurged
+    case .monitorStarted: .monitorStarted
+    case .monitorStopped: .monitorStopped
+    }
+  }
+}
+
 extension Layer.Kind: WireWord {
   package init(_ wire: LayerProtocol.LayerKind) {
     switch wire {
@@ -250,11 +360,61 @@ extension LocationSource.Kind: WireWord {
   package init(_ wire: LocationProtocol.LocationSourceKind) {
     switch wire {
     case .simulated: self = .simulated
+    case .external: self = .external
+    case .nmea: self = .nmea
+    case .replay: self = .replay
+    case .filtered: self = .filtered
+    case .snapped: self = .snapped
     }
   }
   package var wire: LocationProtocol.LocationSourceKind {
     switch self {
     case .simulated: .simulated
+    case .external: .external
+    case .nmea: .nmea
+    case .replay: .replay
+    case .filtered: .filtered
+    case .snapped: .snapped
+    }
+  }
+}
+
+extension LocationAuthorization: WireWord {
+  package init(_ wire: LocationProtocol.LocationAuthorization) {
+    switch wire {
+    case .notDetermined: self = .notDetermined
+    case .granted: self = .granted
+    case .denied: self = .denied
+    }
+  }
+  package var wire: LocationProtocol.LocationAuthorization {
+    switch self {
+    case .notDetermined: .notDetermined
+    case .granted: .granted
+    case .denied: .denied
+    }
+  }
+}
+
+extension LocationRefusal: WireWord {
+  package init(_ wire: LocationProtocol.LocationRefusal) {
+    switch wire {
+    case .offEarth: self = .offEarth
+    case .notANumber: self = .notANumber
+    case .late: self = .late
+    case .repeated: self = .repeated
+    case .filtered: self = .filtered
+    case .notSnapped: self = .notSnapped
+    }
+  }
+  package var wire: LocationProtocol.LocationRefusal {
+    switch self {
+    case .offEarth: .offEarth
+    case .notANumber: .notANumber
+    case .late: .late
+    case .repeated: .repeated
+    case .filtered: .filtered
+    case .notSnapped: .notSnapped
     }
   }
 }
@@ -684,8 +844,10 @@ extension Wire {
   package static let words: [any WireWord.Type] = [
     WorkPriority.self, Progress.Kind.self, Session.Trace.self, ReaderConfinement.self,
     Session.LogLevel.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self, FileAttribute.self,
-    Statistic.Kind.self, Layer.Kind.self, GroupVisibilityMode.self, LayerRole.self,
-    LocationSource.Kind.self, RenderingMode.self, SelectionMode.self, Interpolation.self, FieldType.self,
+    Statistic.Kind.self, GeotriggerRule.self, FenceRelation.self, FenceAccuracyMode.self,
+    GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self,
+    GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self,
+    LocationRefusal.self, RenderingMode.self, SelectionMode.self, Interpolation.self, FieldType.self,
     SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self,
     TextSymbol.FontStyle.self, TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self,
     TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self, LabelDefinition.Placement.self,

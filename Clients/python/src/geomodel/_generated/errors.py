@@ -644,6 +644,38 @@ class InvalidTimeError(GeoModelError):
     code = -31021
 
 
+class NotStartedError(GeoModelError):
+    """The location source is not started: what is pushed to it is not published.
+
+    `data` has:
+        id: The source.
+    """
+
+    kind = "notStarted"
+    code = -31140
+
+
+class LocationDeniedError(GeoModelError):
+    """The user does not allow the device to tell the location. `location/setAuthorization` says when that has
+    changed; `location/start` then tries again.
+    """
+
+    kind = "locationDenied"
+    code = -31141
+
+
+class WrongSourceKindError(GeoModelError):
+    """The location source is of another kind than the method needs.
+
+    `data` has:
+        id: The source.
+        found: Its kind.
+    """
+
+    kind = "wrongSourceKind"
+    code = -31142
+
+
 class ClockIsRealError(GeoModelError):
     """The clock runs in real time, which cannot be advanced."""
 
@@ -1112,6 +1144,9 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "linkFailed": LinkFailedError,
     "invalidPath": InvalidPathError,
     "invalidTime": InvalidTimeError,
+    "notStarted": NotStartedError,
+    "locationDenied": LocationDeniedError,
+    "wrongSourceKind": WrongSourceKindError,
     "clockIsReal": ClockIsRealError,
     "tooManyTicks": TooManyTicksError,
     "unknownSpatialReference": UnknownSpatialReferenceError,

@@ -3668,6 +3668,482 @@ class FeatureMethods(AsyncCaller):
         return result
 
 
+class GeotriggerMethods(AsyncCaller):
+    """Geotriggers: monitors that watch the objects of a feed enter and exit fences.
+
+    A feed is a location source, whose one object has the id of the source. Fences are the features of a layer
+    or the graphics of an overlay, in its own reference. A position is tested as relations of `feature/query`
+    are: in the plane of the fences' reference, on their even-odd areas, edges included; in a reference that
+    goes around the world, longitudes whole turns apart are the same. With a buffer or an accuracy it is
+    tested by its geodesic distance to the fence, as `feature/nearest` measures it: negative inside an area,
+    by the distance to its edge. So fences may lie across the antimeridian (in one piece beyond 180 degrees,
+    or cut there) or around a pole.
+
+    A monitor keeps which object is inside which fence. So enter and exit alternate for each pair, whatever
+    ends a membership is an exit that says its `cause`, and of the transitions of one fix exits come first.
+    Fixes are judged in the order of their times: one that is older than the last of its object changes
+    nothing and is counted. When a monitor starts, what is inside enters; when it stops, it exits. Edits of
+    fences and of settings judge the last fix of each object again, ten milliseconds at a time. Memberships
+    and events are not undone and not saved; the settings are.
+    """
+
+    async def create(
+        self,
+        *,
+        id: t.ObjectId | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        feed: t.ObjectId | None = None,
+        fences: t.ObjectId | None = None,
+        where_clause: t.Expression | None = None,
+        rule: t.GeotriggerRule | None = None,
+        relation: t.FenceRelation | None = None,
+        buffer: float | None = None,
+        accuracy_mode: t.FenceAccuracyMode | None = None,
+        maximum_accuracy: float | None = None,
+        minimum_dwell: float | None = None,
+        report_crossings: bool | None = None,
+        condition: t.Expression | None = None,
+        message: t.Expression | None = None,
+        actions: Sequence[str] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.Geotrigger:
+        """Creates a monitor. `geotrigger/start` starts it.
+
+        Args:
+            id: The new object's id; minted when absent.
+            owner: The object that it closes with; absent for the session.
+            if_exists: What to do when an object has that id already. (default "error")
+            feed: The location source whose object is watched. Changing it ends all memberships. Documents
+                have it if they have the source.
+            fences: The layer or overlay whose features are the fences, within the layer's own filters.
+                Changing it ends all memberships.
+            where_clause: Only features for which this is true are fences.
+            rule: The transitions that are reported. Memberships are kept for all.
+            relation: How a fence is entered and left.
+            buffer: A fence is all that is within this geodesic distance of its feature. (metre; in
+                0...10000000)
+            accuracy_mode: What of a fix is compared with fences.
+            maximum_accuracy: Fixes whose horizontal accuracy is a greater radius change nothing and are
+                counted; all are judged when absent. (metre; at least 0)
+            minimum_dwell: How long an object must be inside, by the clock, before it has entered.
+                (second; in 0...31536000)
+            report_crossings: Whether fences that an object crossed on the geodesic between two fixes,
+                neither of them inside, are reported, with times interpolated. Crossings of less than a metre
+                may be left out.
+            condition: A fix changes memberships only while this is true. Its properties are those of
+                `message`.
+            message: The message of events. Its properties are `type`, `fence.id`, `feed.object`,
+                `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`,
+                and after `fence.` and `feed.` the attributes of fence and object; null where there is none.
+            actions: Names of actions that events request of the client, each once. (at most 16 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            await server.geotrigger.create(id="zoneWatch", feed="drive", fences="zones")
+        """
+        result: t.Geotrigger = await self._call(
+            "geotrigger/create",
+            _given(
+                {
+                    "id": id,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "feed": feed,
+                    "fences": fences,
+                    "whereClause": where_clause,
+                    "rule": rule,
+                    "relation": relation,
+                    "buffer": buffer,
+                    "accuracyMode": accuracy_mode,
+                    "maximumAccuracy": maximum_accuracy,
+                    "minimumDwell": minimum_dwell,
+                    "reportCrossings": report_crossings,
+                    "condition": condition,
+                    "message": message,
+                    "actions": actions,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def get(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.Geotrigger:
+        """One monitor.
+
+        Args:
+            geotrigger: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.geotrigger.get(geotrigger="zoneWatch")
+        """
+        result: t.Geotrigger = await self._call(
+            "geotrigger/get",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def list(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.GeotriggerListResult:
+        """All monitors.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            geotriggers: In the order they were created.
+
+        Example:
+            await server.geotrigger.list()
+        """
+        result: t.GeotriggerListResult = await self._call("geotrigger/list", _given({"meta": meta}))
+        return result
+
+    async def update(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        feed: t.ObjectId | None = None,
+        fences: t.ObjectId | None = None,
+        where_clause: t.Expression | None = None,
+        rule: t.GeotriggerRule | None = None,
+        relation: t.FenceRelation | None = None,
+        buffer: float | None = None,
+        accuracy_mode: t.FenceAccuracyMode | None = None,
+        maximum_accuracy: float | None = None,
+        minimum_dwell: float | None = None,
+        report_crossings: bool | None = None,
+        condition: t.Expression | None = None,
+        message: t.Expression | None = None,
+        actions: Sequence[str] | None = None,
+        clear: Sequence[t.MemberName] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.Geotrigger:
+        """Changes a monitor; absent members stay as they are. If it runs, the last fixes are judged again.
+
+        Args:
+            geotrigger: Its id.
+            feed: The location source whose object is watched. Changing it ends all memberships. Documents
+                have it if they have the source.
+            fences: The layer or overlay whose features are the fences, within the layer's own filters.
+                Changing it ends all memberships.
+            where_clause: Only features for which this is true are fences.
+            rule: The transitions that are reported. Memberships are kept for all.
+            relation: How a fence is entered and left.
+            buffer: A fence is all that is within this geodesic distance of its feature. (metre; in
+                0...10000000)
+            accuracy_mode: What of a fix is compared with fences.
+            maximum_accuracy: Fixes whose horizontal accuracy is a greater radius change nothing and are
+                counted; all are judged when absent. (metre; at least 0)
+            minimum_dwell: How long an object must be inside, by the clock, before it has entered.
+                (second; in 0...31536000)
+            report_crossings: Whether fences that an object crossed on the geodesic between two fixes,
+                neither of them inside, are reported, with times interpolated. Crossings of less than a metre
+                may be left out.
+            condition: A fix changes memberships only while this is true. Its properties are those of
+                `message`.
+            message: The message of events. Its properties are `type`, `fence.id`, `feed.object`,
+                `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`,
+                and after `fence.` and `feed.` the attributes of fence and object; null where there is none.
+            actions: Names of actions that events request of the client, each once. (at most 16 elements)
+            clear: Members to set to null: `feed`, `fences`, `whereClause`, `maximumAccuracy`,
+                `condition`, `message`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            await server.geotrigger.update(geotrigger="zoneWatch", buffer=100)
+        """
+        result: t.Geotrigger = await self._call(
+            "geotrigger/update",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "feed": feed,
+                    "fences": fences,
+                    "whereClause": where_clause,
+                    "rule": rule,
+                    "relation": relation,
+                    "buffer": buffer,
+                    "accuracyMode": accuracy_mode,
+                    "maximumAccuracy": maximum_accuracy,
+                    "minimumDwell": minimum_dwell,
+                    "reportCrossings": report_crossings,
+                    "condition": condition,
+                    "message": message,
+                    "actions": actions,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def start(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.GeotriggerStartResult:
+        """Starts a monitor, whatever is inside a fence enters it; answers when it has started, or failed to:
+        its status says so. A running one is unchanged.
+
+        Args:
+            geotrigger: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            status: Started, or failed to start.
+            warnings: What keeps it from reporting.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.geotrigger.start(geotrigger="zoneWatch")
+        """
+        result: t.GeotriggerStartResult = await self._call(
+            "geotrigger/start",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def stop(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.GeotriggerStopResult:
+        """Stops a monitor: what is inside exits.
+
+        Args:
+            geotrigger: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            status: Stopped.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.geotrigger.stop(geotrigger="zoneWatch")
+        """
+        result: t.GeotriggerStopResult = await self._call(
+            "geotrigger/stop",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def close(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.GeotriggerCloseResult:
+        """Closes a monitor.
+
+        Args:
+            geotrigger: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.geotrigger.close(geotrigger="zoneWatch")
+        """
+        result: t.GeotriggerCloseResult = await self._call(
+            "geotrigger/close",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def list_events(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        after: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeotriggerListEventsResult:
+        """Events of a monitor, of which the last 1000 are kept.
+
+        Args:
+            geotrigger: The monitor.
+            after: Only events with greater numbers. (at least 0; default 0)
+            limit: Maximum number of events: the last ones. (in 0...1000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            events: In their order.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.geotrigger.list_events(geotrigger="zoneWatch")
+        """
+        result: t.GeotriggerListEventsResult = await self._call(
+            "geotrigger/listEvents",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "after": after,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def list_memberships(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        object: str | None = None,
+        fence: t.FeatureId | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeotriggerListMembershipsResult:
+        """Which objects are inside which fences.
+
+        Args:
+            geotrigger: The monitor.
+            object: Only those of this object. (at most 1024 characters)
+            fence: Only those of this fence.
+            offset: Number of memberships to skip. (at least 0; default 0)
+            limit: Maximum number of memberships. (in 0...10000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            memberships: By object in the order of their first fixes, then in the order in which they
+                entered.
+            exceededLimit: Whether there are more.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.geotrigger.list_memberships(geotrigger="zoneWatch")
+        """
+        result: t.GeotriggerListMembershipsResult = await self._call(
+            "geotrigger/listMemberships",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "object": object,
+                    "fence": fence,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def observe(
+        self,
+        *,
+        geotrigger: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.GeotriggerObserveResult:
+        """Observes a monitor by `geotrigger/notified` and `geotrigger/statusChanged`, until `state/unobserve`
+        or the closing of the monitor.
+
+        Args:
+            geotrigger: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            subscription: The handle.
+            revision: The world's revision after this. (at least 0)
+            status: Its state.
+            eventCount: The number of the last event, which precedes the first that is sent. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.geotrigger.observe(geotrigger="zoneWatch")
+        """
+        result: t.GeotriggerObserveResult = await self._call(
+            "geotrigger/observe",
+            _given(
+                {
+                    "geotrigger": geotrigger,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class LayerMethods(AsyncCaller):
     """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
     have no geometry.
@@ -4597,7 +5073,14 @@ class LocationMethods(AsyncCaller):
     """Location sources, which can be started and stopped.
 
     A simulated source moves along a line on the ellipsoid at a constant velocity. Times are those of the
-    clock; with a manual clock only `clock/advance` moves it.
+    clock; with a manual clock only `clock/advance` moves it. An external source is a device that the client
+    reads: it pushes locations and headings. A source may pass on the locations of another one: it starts that
+    with itself, stops and fails with it, and closes with it.
+
+    Every location is checked: one that is measured before the last, or at the same time, off the earth, or
+    with numbers that are none, is not published, but counted in `refusals`. After `location/start` any time
+    may follow. When nothing has come for `staleAfter`, the last location is outdated (`isStale`,
+    `isLastKnown`) until the next one comes.
     """
 
     async def create_simulated(
@@ -4669,6 +5152,305 @@ class LocationMethods(AsyncCaller):
         )
         return result
 
+    async def create_external(
+        self,
+        *,
+        id: t.ObjectId | None = None,
+        authorization: t.LocationAuthorization | None = None,
+        stale_after: float | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSource:
+        """Creates a source whose locations a client pushes.
+
+        Args:
+            id: The new object's id; minted when absent.
+            authorization: Whether the user allows the device to tell the location. (default "granted")
+            stale_after: Time without a location, by the clock, after which the last one is outdated.
+                (second; above 0 and at most 86400; default 10)
+            owner: The object, such as a view, that owns it and whose closing stops and closes it; the
+                session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            await server.location.create_external(id="phone", authorization="notDetermined")
+        """
+        result: t.LocationSource = await self._call(
+            "location/createExternal",
+            _given(
+                {
+                    "id": id,
+                    "authorization": authorization,
+                    "staleAfter": stale_after,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def create_nmea(
+        self,
+        *,
+        id: t.ObjectId | None = None,
+        stale_after: float | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSource:
+        """Creates a source that reads the text of a receiver, NMEA 0183 (4.11): GGA, GLL, GSA, GST, GSV, RMC
+        and VTG of every talker. A client pushes the text.
+
+        Sentences with the same time, and those without one between them, are an epoch, and an epoch is one
+        location. It ends with the first sentence of another time; with the kind of sentence that was the last
+        of the epoch before; and 0.3 s by the clock after its last sentence. The date is that of the last RMC;
+        without one, and without a time, the location has no `timestamp`. Z is the height above mean sea
+        level. Accuracies are those of GST, else 5 m times the dilution of precision. An epoch without a
+        position makes the last location outdated at once.
+
+        Args:
+            id: The new object's id; minted when absent.
+            stale_after: Time without a location, by the clock, after which the last one is outdated.
+                (second; above 0 and at most 86400; default 10)
+            owner: The object, such as a view, that owns it and whose closing stops and closes it; the
+                session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            await server.location.create_nmea(id="gps")
+        """
+        result: t.LocationSource = await self._call(
+            "location/createNmea",
+            _given(
+                {
+                    "id": id,
+                    "staleAfter": stale_after,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def create_filtered(
+        self,
+        *,
+        source: t.ObjectId,
+        id: t.ObjectId | None = None,
+        max_accuracy: float | None = None,
+        min_distance: float | None = None,
+        min_interval: float | None = None,
+        stale_after: float | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSource:
+        """Creates a source that passes on some locations of another one, and all its headings. A location
+        that is left out for its distance or its time tells that the signal is there, one that is left out
+        for its accuracy does not.
+
+        Args:
+            source: The source whose locations pass.
+            id: The new object's id; minted when absent.
+            max_accuracy: The greatest `horizontalAccuracy` that passes; all pass when absent. (metre; at
+                least 0)
+            min_distance: The least distance, on the ellipsoid, from the last location that passed.
+                (metre; at least 0)
+            min_interval: The least time from the last location that passed, by their timestamps, else by
+                the clock. (second; at least 0)
+            stale_after: Time without a location, by the clock, after which the last one is outdated;
+                never when absent. (second; above 0 and at most 86400)
+            owner: The object, such as a view, that owns it and whose closing stops and closes it; the
+                session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            await server.location.create_filtered(id="steady", source="phone", min_distance=5)
+        """
+        result: t.LocationSource = await self._call(
+            "location/createFiltered",
+            _given(
+                {
+                    "source": source,
+                    "id": id,
+                    "maxAccuracy": max_accuracy,
+                    "minDistance": min_distance,
+                    "minInterval": min_interval,
+                    "staleAfter": stale_after,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def set_authorization(
+        self,
+        *,
+        location_source: t.ObjectId,
+        authorization: t.LocationAuthorization,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSetAuthorizationResult:
+        """Says whether the user allows an external source. A `location/start` that waits for it goes on: it
+        ends, or fails. A source that failed starts when it is asked to again.
+
+        Args:
+            location_source: Its id.
+            authorization: Whether it is allowed.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            status: Its state after this.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongSourceKindError: The location source is of another kind than the method needs.
+
+        Example:
+            await server.location.set_authorization(location_source="phone", authorization="granted")
+        """
+        result: t.LocationSetAuthorizationResult = await self._call(
+            "location/setAuthorization",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "authorization": authorization,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def push(
+        self,
+        *,
+        location_source: t.ObjectId,
+        locations: Sequence[t.NewLocation] | None = None,
+        headings: Sequence[float] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationPushResult:
+        """Publishes locations and headings of an external source, in their order. Locations that are refused
+        are counted, the others are published.
+
+        Args:
+            location_source: The source, which has to be started.
+            locations: What was measured. (at most 1000 elements; default [])
+            headings: Where the device pointed, in degrees clockwise from true north; published before the
+                locations. (at most 1000 elements; default [])
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            published: Number of locations published. (at least 0)
+            refused: The others; absent when there are none.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            NotStartedError: The location source is not started: what is pushed to it is not published.
+            WrongSourceKindError: The location source is of another kind than the method needs.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+
+        Example:
+            await server.location.push(
+                location_source="phone",
+                headings=[45],
+                locations=[
+                    {
+                        "position": {"type": "Point", "coordinates": [2.35, 48.86]},
+                        "timestamp": "2000-01-01T00:00:01Z",
+                        "horizontalAccuracy": 5,
+                    },
+                ],
+            )
+        """
+        result: t.LocationPushResult = await self._call(
+            "location/push",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "locations": locations,
+                    "headings": headings,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def push_nmea(
+        self,
+        *,
+        location_source: t.ObjectId,
+        text: str,
+        meta: t.Meta | None = None,
+    ) -> t.LocationPushNmeaResult:
+        """Reads a piece of a receiver's text, which may end anywhere: the next piece continues it. Bad
+        sentences are counted in `refusals`.
+
+        Args:
+            location_source: The source, which has to be started.
+            text: The text. (at most 65536 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            sentences: Number of sentences read. (at least 0)
+            fixes: Number of epochs with a position that ended. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            NotStartedError: The location source is not started: what is pushed to it is not published.
+            WrongSourceKindError: The location source is of another kind than the method needs.
+
+        Example:
+            await server.location.push_nmea(
+                location_source="gps",
+                text="$GPGLL,4851.6,N,00221.0,E,000001,A,A*49\\r\\n",
+            )
+        """
+        result: t.LocationPushNmeaResult = await self._call(
+            "location/pushNmea",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "text": text,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def get(
         self,
         *,
@@ -4725,7 +5507,11 @@ class LocationMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LocationStartResult:
         """Starts a source; answers when it has started. A running source is unchanged; one that has reached
-        its end restarts.
+        its end restarts. A source that passes on another one starts that, too.
+
+        An external source waits in `starting` while its authorization is not determined; other requests go on
+        meanwhile. If starting fails, the reason is the error of the request, and in the status:
+        `location/start` tries again. A cancelled request stops the source unless another one waits.
 
         Args:
             location_source: Its id.
@@ -4733,11 +5519,12 @@ class LocationMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            status: Started.
+            status: Started; stopped if it was stopped meanwhile.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
+            LocationDeniedError: The user does not allow the device to tell the location.
 
         Example:
             await server.location.start(location_source="drive")
@@ -4825,14 +5612,17 @@ class LocationMethods(AsyncCaller):
         *,
         location_source: t.ObjectId,
         max_rate: float | None = None,
+        delivery: t.LocationDelivery | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocationObserveResult:
-        """Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or
-        the closing of the source.
+        """Observes a source by `location/changed`, `location/headingChanged` and `location/statusChanged`,
+        until `state/unobserve` or the closing of the source.
 
         Args:
             location_source: Its id.
             max_rate: Maximum rate of locations. (1/second; above 0 and at most 1000)
+            delivery: Whether those between are sent, too. If more than 1,000 wait for a client that does
+                not read, or for the rate, only the newest is sent, as a resync. (default "newest")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4840,6 +5630,7 @@ class LocationMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
             status: Its state.
             location: The last one.
+            heading: The last one. (degree)
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
@@ -4853,6 +5644,7 @@ class LocationMethods(AsyncCaller):
                 {
                     "locationSource": location_source,
                     "maxRate": max_rate,
+                    "delivery": delivery,
                     "meta": meta,
                 }
             ),
@@ -8924,6 +9716,10 @@ class Domains(AsyncCalling):
     @cached_property
     def feature(self) -> FeatureMethods:
         return FeatureMethods(self)
+
+    @cached_property
+    def geotrigger(self) -> GeotriggerMethods:
+        return GeotriggerMethods(self)
 
     @cached_property
     def layer(self) -> LayerMethods:

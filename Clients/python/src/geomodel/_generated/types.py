@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "53a94609a6958a8c"
+PROTOCOL_HASH = "36604a33dcfd46d9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -952,6 +952,8 @@ class Document(TypedDict):
     """
     environments: NotRequired[list[SavedEnvironment]]
     """Values and shared objects, by node. (default [])"""
+    geotriggers: NotRequired[list[SavedGeotriggerMonitor]]
+    """In the order they were created. (default [])"""
 
 
 DocumentFormat = Literal["geomodel-document"]
@@ -1275,6 +1277,52 @@ SavedValues = Any
 
 GraphicList = Any
 """Graphics, each a Graphic."""
+
+
+class SavedGeotriggerMonitor(TypedDict):
+    """A monitor of a feed and fences."""
+
+    geotrigger: ObjectId
+    """Its id."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    feed: NotRequired[ObjectId]
+    """The location source whose object is watched. Changing it ends all memberships. Documents have it if
+    they have the source.
+    """
+    fences: NotRequired[ObjectId]
+    """The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends
+    all memberships.
+    """
+    whereClause: NotRequired[Expression]
+    """Only features for which this is true are fences."""
+    rule: NotRequired[GeotriggerRule]
+    """The transitions that are reported. Memberships are kept for all."""
+    relation: NotRequired[FenceRelation]
+    """How a fence is entered and left."""
+    buffer: NotRequired[float]
+    """A fence is all that is within this geodesic distance of its feature. (metre; in 0...10000000)"""
+    accuracyMode: NotRequired[FenceAccuracyMode]
+    """What of a fix is compared with fences."""
+    maximumAccuracy: NotRequired[float]
+    """Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
+    absent. (metre; at least 0)
+    """
+    minimumDwell: NotRequired[float]
+    """How long an object must be inside, by the clock, before it has entered. (second; in 0...31536000)"""
+    reportCrossings: NotRequired[bool]
+    """Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are
+    reported, with times interpolated. Crossings of less than a metre may be left out.
+    """
+    condition: NotRequired[Expression]
+    """A fix changes memberships only while this is true. Its properties are those of `message`."""
+    message: NotRequired[Expression]
+    """The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`,
+    `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and
+    `feed.` the attributes of fence and object; null where there is none.
+    """
+    actions: NotRequired[list[str]]
+    """Names of actions that events request of the client, each once. (at most 16 elements)"""
 
 
 class EditHistory(TypedDict):
@@ -2024,6 +2072,279 @@ class FeatureExportResult(TypedDict):
     """Attributes of the replaced file that the system did not allow to be kept."""
 
 
+GeotriggerRule = Literal["enter", "exit", "enterOrExit"]
+"""The transitions that a monitor reports.
+
+`enter`: Entering a fence.
+`exit`: Leaving a fence.
+`enterOrExit`: Both.
+"""
+
+FenceRelation = Literal[
+    "enterIntersectsExitDoesNotIntersect", "enterContainsExitDoesNotContain",
+    "enterContainsExitDoesNotIntersect",
+]
+"""The spatial relations by which a fence is entered and left. A fence contains what is inside it and not on
+its edge.
+
+`enterIntersectsExitDoesNotIntersect`: Inside while it intersects the fence.
+`enterContainsExitDoesNotContain`: Inside while the fence contains it.
+`enterContainsExitDoesNotIntersect`: Entered once the fence contains it, left when it no longer intersects:
+with an accuracy this keeps a position at the edge from going in and out.
+"""
+
+FenceAccuracyMode = Literal["geometry", "geometryWithAccuracy"]
+"""What of a fix is compared with fences.
+
+`geometry`: Its position.
+`geometryWithAccuracy`: The circle around its position with its horizontal accuracy as radius.
+"""
+
+GeotriggerWarningKind = Literal["feedNotStarted", "noFences", "badFences"]
+"""What keeps a started monitor from reporting.
+
+`feedNotStarted`: The feed is not running, or was closed.
+`noFences`: There are no fences: the layer is not loaded, or nothing is in it, or it was closed.
+`badFences`: Some fences have no geometry, or an empty one. The others are judged.
+"""
+
+GeotriggerEventType = Literal["enter", "exit"]
+"""What happened.
+
+`enter`: An object came to be inside a fence.
+`exit`: It is no longer inside.
+"""
+
+GeotriggerCause = Literal[
+    "moved", "dwelled", "crossed", "fenceChanged", "fenceRemoved", "filterChanged", "objectPurged",
+    "monitorStarted", "monitorStopped",
+]
+"""Why it happened.
+
+`moved`: A fix of the object.
+`dwelled`: It has been inside for `minimumDwell`.
+`crossed`: Between two fixes, neither of them inside, it crossed the fence.
+`fenceChanged`: The fence was added or changed.
+`fenceRemoved`: The fence was removed, or its layer or overlay.
+`filterChanged`: The monitor's settings, or the filters of its layer, were changed.
+`objectPurged`: The feed has the object no more.
+`monitorStarted`: The monitor started while the object was inside.
+`monitorStopped`: The monitor stopped while the object was inside.
+"""
+
+
+class GeotriggerEvent(TypedDict):
+    """One transition."""
+
+    number: int
+    """Its number among all events of the monitor, from 1. (at least 1)"""
+    type: GeotriggerEventType
+    """What happened."""
+    cause: GeotriggerCause
+    """Why."""
+    object: str
+    """The object: the id of the location source."""
+    fence: FeatureId
+    """The feature or graphic."""
+    fences: ObjectId
+    """Its layer or overlay."""
+    rule: GeotriggerRule
+    """The monitor's rule at that time."""
+    time: str
+    """RFC 3339: the time of the fix; interpolated for a crossing; the clock's where no fix caused it."""
+    position: Geometry
+    """Where the object was: longitude and latitude in degrees on WGS 84."""
+    previousPosition: NotRequired[Geometry]
+    """Where it had been at the fix before; absent at its first, and where no fix caused the event."""
+    message: NotRequired[Any]
+    """The value of the monitor's `message`."""
+    actions: list[str]
+    """The names of the actions that the monitor requests."""
+
+
+class GeotriggerMembership(TypedDict):
+    """An object inside a fence."""
+
+    object: str
+    """The object."""
+    fence: FeatureId
+    """The feature or graphic."""
+    since: str
+    """The time of the event with which it entered, RFC 3339."""
+
+
+class Geotrigger(TypedDict):
+    """A monitor of a feed and fences."""
+
+    geotrigger: ObjectId
+    """Its id."""
+    revision: int
+    """The revision of its last change."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    feed: NotRequired[ObjectId]
+    """The location source whose object is watched. Changing it ends all memberships. Documents have it if
+    they have the source.
+    """
+    fences: NotRequired[ObjectId]
+    """The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends
+    all memberships.
+    """
+    whereClause: NotRequired[Expression]
+    """Only features for which this is true are fences."""
+    rule: NotRequired[GeotriggerRule]
+    """The transitions that are reported. Memberships are kept for all. (default "enterOrExit")"""
+    relation: NotRequired[FenceRelation]
+    """How a fence is entered and left. (default "enterIntersectsExitDoesNotIntersect")"""
+    buffer: NotRequired[float]
+    """A fence is all that is within this geodesic distance of its feature. (metre; in 0...10000000; default
+    0)
+    """
+    accuracyMode: NotRequired[FenceAccuracyMode]
+    """What of a fix is compared with fences. (default "geometry")"""
+    maximumAccuracy: NotRequired[float]
+    """Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
+    absent. (metre; at least 0)
+    """
+    minimumDwell: NotRequired[float]
+    """How long an object must be inside, by the clock, before it has entered. (second; in 0...31536000;
+    default 0)
+    """
+    reportCrossings: NotRequired[bool]
+    """Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are
+    reported, with times interpolated. Crossings of less than a metre may be left out. (default False)
+    """
+    condition: NotRequired[Expression]
+    """A fix changes memberships only while this is true. Its properties are those of `message`."""
+    message: NotRequired[Expression]
+    """The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`,
+    `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`, and after `fence.` and
+    `feed.` the attributes of fence and object; null where there is none.
+    """
+    actions: NotRequired[list[str]]
+    """Names of actions that events request of the client, each once. (at most 16 elements; default [])"""
+    status: LocationStatus
+    """Whether it runs. `failedToStart` if the feed or the fences are not there, or `whereClause` does not
+    suit the layer.
+    """
+    warnings: list[GeotriggerWarningKind]
+    """What keeps it from reporting while it is started. They clear themselves."""
+    insideCount: int
+    """Number of memberships: an object inside two fences counts twice."""
+    eventCount: int
+    """Number of all events, and of the last one. The last 1000 are kept."""
+    lateCount: int
+    """Number of fixes that were older than the last one of their object."""
+    inaccurateCount: int
+    """Number of fixes beyond `maximumAccuracy`."""
+
+
+class GeotriggerListResult(TypedDict):
+    """What `geotrigger/list` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    geotriggers: list[Geotrigger]
+    """In the order they were created."""
+
+
+class GeotriggerStartResult(TypedDict):
+    """What `geotrigger/start` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: LocationStatus
+    """Started, or failed to start."""
+    warnings: list[GeotriggerWarningKind]
+    """What keeps it from reporting."""
+
+
+class GeotriggerStopResult(TypedDict):
+    """What `geotrigger/stop` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: LocationStatus
+    """Stopped."""
+
+
+class GeotriggerCloseResult(TypedDict):
+    """What `geotrigger/close` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class GeotriggerListEventsResult(TypedDict):
+    """What `geotrigger/listEvents` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    events: list[GeotriggerEvent]
+    """In their order."""
+
+
+class GeotriggerListMembershipsResult(TypedDict):
+    """What `geotrigger/listMemberships` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    memberships: list[GeotriggerMembership]
+    """By object in the order of their first fixes, then in the order in which they entered."""
+    exceededLimit: bool
+    """Whether there are more."""
+
+
+class GeotriggerObserveResult(TypedDict):
+    """What `geotrigger/observe` answers."""
+
+    subscription: str
+    """The handle."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: LocationStatus
+    """Its state."""
+    eventCount: int
+    """The number of the last event, which precedes the first that is sent. (at least 0)"""
+
+
+class GeotriggerNotifiedParams(TypedDict):
+    """The params of `geotrigger/notified`.
+
+    There are events: every one, in their order. A client that is more than 1000 events behind gets the last
+    ones and the number of those left out.
+    """
+
+    subscription: str
+    """The handle."""
+    geotrigger: ObjectId
+    """The monitor."""
+    revision: int
+    """The revision of this notification."""
+    events: list[GeotriggerEvent]
+    """The events since the last notification."""
+    missed: NotRequired[int]
+    """Number of events before these that were left out. (at least 1)"""
+
+
+class GeotriggerStatusChangedParams(TypedDict):
+    """The params of `geotrigger/statusChanged`.
+
+    The monitor started, stopped or failed to start, or its warnings changed.
+    """
+
+    subscription: str
+    """The handle."""
+    geotrigger: ObjectId
+    """The monitor."""
+    revision: int
+    """The revision of this notification."""
+    status: LocationStatus
+    """The status."""
+    warnings: list[GeotriggerWarningKind]
+    """The warnings."""
+
+
 class LoadStatusNotLoaded(TypedDict):
     """Not requested yet, or cancelled."""
 
@@ -2313,7 +2634,7 @@ class Location(TypedDict):
     position: NotRequired[Geometry]
     """A point, longitude and latitude in degrees on WGS 84."""
     horizontalAccuracy: float
-    """Radius. (metre)"""
+    """Radius; 0 when it is exact, or not known. (metre)"""
     verticalAccuracy: float
     """Half of the vertical extent. (metre)"""
     speed: NotRequired[float]
@@ -2322,6 +2643,8 @@ class Location(TypedDict):
     """Direction of travel, clockwise from true north; absent when unknown. (degree)"""
     isLastKnown: bool
     """Whether it is outdated."""
+    receivedAt: NotRequired[str]
+    """When it came, by the clock, RFC 3339; absent for locations that the server makes itself."""
 
 
 class LocationStatusStopped(TypedDict):
@@ -2362,10 +2685,93 @@ LocationStatus = Union[
 ]
 """The state of a location source."""
 
-LocationSourceKind = Literal["simulated"]
+LocationSourceKind = Literal[
+    "simulated", "external", "nmea", "replay", "filtered", "snapped",
+]
 """Where locations come from.
 
 `simulated`: A line and a velocity.
+`external`: A client that pushes them.
+`nmea`: The text of a receiver.
+`replay`: Features with times.
+`filtered`: Another source, of which some pass.
+`snapped`: Another source, moved to lines.
+"""
+
+LocationAuthorization = Literal["notDetermined", "granted", "denied"]
+"""Whether the user allows a device to tell the location.
+
+`notDetermined`: The user has not been asked: `location/start` waits.
+`granted`: Yes.
+`denied`: No: starting fails, and so does a source that runs.
+"""
+
+LocationRefusal = Literal[
+    "offEarth", "notANumber", "late", "repeated", "filtered", "notSnapped",
+]
+"""Why a location was not published.
+
+`offEarth`: The latitude is beyond 90 degrees, or the longitude beyond 360.
+`notANumber`: Speed, course or an accuracy is no number, or negative.
+`late`: It was measured before the last one.
+`repeated`: It was measured at the time of the last one.
+`filtered`: The filter left it out.
+`notSnapped`: No line is near enough.
+"""
+
+
+class RefusedLocation(TypedDict):
+    """A location that was not published."""
+
+    index: int
+    """Its index in the request. (at least 0)"""
+    reason: LocationRefusal
+    """Why."""
+
+
+class NewLocation(TypedDict):
+    """A location that a client has measured."""
+
+    position: Geometry
+    """A point, longitude and latitude in degrees on WGS 84. Longitudes beyond 180 degrees are brought into
+    the range.
+    """
+    timestamp: NotRequired[str]
+    """When it was measured, RFC 3339; unknown when absent: it then follows whatever came before. (at most 64
+    characters)
+    """
+    horizontalAccuracy: NotRequired[float]
+    """Radius; 0 when it is exact, or not known. (metre; at least 0; default 0)"""
+    verticalAccuracy: NotRequired[float]
+    """Half of the vertical extent. (metre; at least 0; default 0)"""
+    speed: NotRequired[float]
+    """Speed over ground. (metre/second; at least 0)"""
+    course: NotRequired[float]
+    """Direction of travel, clockwise from true north; kept in [0, 360). (degree)"""
+
+
+class Satellite(TypedDict):
+    """A satellite in view."""
+
+    system: str
+    """`gps`, `glonass`, `galileo`, `beidou`, `qzss`, `navic`, else the talker of the sentence."""
+    id: int
+    """Its number in the system."""
+    elevation: NotRequired[float]
+    """Above the horizon. (degree)"""
+    azimuth: NotRequired[float]
+    """Clockwise from true north. (degree)"""
+    signal: NotRequired[float]
+    """Carrier to noise density, the best of its signals; absent when it is not tracked. (decibel hertz)"""
+    isUsed: bool
+    """Whether the last fix was computed with it."""
+
+
+LocationDelivery = Literal["newest", "every"]
+"""Which locations a subscription gets.
+
+`newest`: The newest; those between are counted.
+`every`: Each; after a resync those that were left out are counted.
 """
 
 
@@ -2380,16 +2786,75 @@ class LocationSource(TypedDict):
     """Where its locations come from."""
     status: LocationStatus
     """Its state."""
-    velocity: float
-    """Its velocity. (metre/second)"""
-    interval: float
-    """Time between two locations. (second)"""
-    loops: bool
-    """Whether it restarts at the end of the line."""
+    velocity: NotRequired[float]
+    """The velocity of a simulated source. (metre/second)"""
+    interval: NotRequired[float]
+    """Time between two locations of a simulated source. (second)"""
+    loops: NotRequired[bool]
+    """Whether a simulated source or a replay restarts at its end."""
+    authorization: NotRequired[LocationAuthorization]
+    """Whether the user allows an external source."""
     owner: NotRequired[ObjectId]
     """The object that owns it and whose closing closes it."""
+    staleAfter: NotRequired[float]
+    """Time without a location, by the clock, after which the last one is outdated; never when absent.
+    (second; above 0 and at most 86400)
+    """
+    source: NotRequired[ObjectId]
+    """The source that a filtered or snapped one passes on."""
+    maxAccuracy: NotRequired[float]
+    """The greatest horizontal accuracy that passes a filter; all pass when absent. (metre; at least 0)"""
+    minDistance: NotRequired[float]
+    """The least distance between two locations that pass a filter. (metre; at least 0)"""
+    minInterval: NotRequired[float]
+    """The least time between two locations that pass a filter. (second; at least 0)"""
+    isStale: bool
+    """Whether the last location is outdated."""
     location: NotRequired[Location]
     """The last location; absent before the first."""
+    heading: NotRequired[float]
+    """Where the device points, clockwise from true north, in [0, 360); absent before the first. (degree)"""
+    refusals: NotRequired[dict[str, int]]
+    """Numbers of locations that were not published, by their LocationRefusal; of an NMEA source, also of
+    sentences that were skipped: `checksum` (missing or wrong), `malformed`, `cut` (another begins before
+    its end), `tooLong` (more than 255 bytes), `unsupported`, `noise` (no sentence), `repeatedSentence` (of
+    an epoch that was given before). Absent when there are none.
+    """
+    satellites: NotRequired[list[Satellite]]
+    """The satellites in view of an NMEA source, by system and number, as of its last epoch; absent when there
+    are none.
+    """
+
+
+class LocationSetAuthorizationResult(TypedDict):
+    """What `location/setAuthorization` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: LocationStatus
+    """Its state after this."""
+
+
+class LocationPushResult(TypedDict):
+    """What `location/push` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    published: int
+    """Number of locations published. (at least 0)"""
+    refused: NotRequired[list[RefusedLocation]]
+    """The others; absent when there are none."""
+
+
+class LocationPushNmeaResult(TypedDict):
+    """What `location/pushNmea` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    sentences: int
+    """Number of sentences read. (at least 0)"""
+    fixes: int
+    """Number of epochs with a position that ended. (at least 0)"""
 
 
 class LocationListResult(TypedDict):
@@ -2407,7 +2872,7 @@ class LocationStartResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     status: LocationStatus
-    """Started."""
+    """Started; stopped if it was stopped meanwhile."""
 
 
 class LocationStopResult(TypedDict):
@@ -2437,6 +2902,8 @@ class LocationObserveResult(TypedDict):
     """Its state."""
     location: NotRequired[Location]
     """The last one."""
+    heading: NotRequired[float]
+    """The last one. (degree)"""
 
 
 class LocationChangedParams(TypedDict):
@@ -2451,8 +2918,36 @@ class LocationChangedParams(TypedDict):
     """The source."""
     revision: int
     """The revision of this notification."""
+    origin: Origin
+    """Who published it: the clock (`location`), or a client."""
     location: Location
     """The location."""
+    leftOut: NotRequired[int]
+    """Number of locations between this one and the one sent before; absent for none. (at least 1)"""
+    resync: NotRequired[bool]
+    """True where a subscription to every location left some out."""
+
+
+class LocationHeadingChangedParams(TypedDict):
+    """The params of `location/headingChanged`.
+
+    The device points elsewhere.
+    """
+
+    subscription: str
+    """The handle."""
+    locationSource: ObjectId
+    """The source."""
+    revision: int
+    """The revision of this notification."""
+    origin: Origin
+    """Who published it."""
+    heading: float
+    """Clockwise from true north, in [0, 360). (degree)"""
+    leftOut: NotRequired[int]
+    """Number of headings between this one and the one sent before; absent for none. (at least 1)"""
+    resync: NotRequired[bool]
+    """True where a subscription to every heading left some out."""
 
 
 class LocationStatusChangedParams(TypedDict):
