@@ -4,7 +4,12 @@ import Platform
 
 /// Identifies a state of a file: if it differs after reading, the content may mix states.
 public struct FileIdentity: Hashable, Sendable {
-  public enum Kind: Hashable, Sendable { case regular, directory, other }
+  public enum Kind: Hashable, Sendable {
+    case regular, directory
+    /// A FIFO or a character device.
+    case stream
+    case other
+  }
   public let kind: Kind
   /// Bytes.
   public let size: Int
@@ -41,6 +46,7 @@ public struct FileIdentity: Hashable, Sendable {
     switch status.st_mode & S_IFMT {
     case S_IFREG: kind = .regular
     case S_IFDIR: kind = .directory
+    case S_IFIFO, S_IFCHR: kind = .stream
     default: kind = .other
     }
     size = Int(status.st_size)

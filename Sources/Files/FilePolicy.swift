@@ -61,11 +61,12 @@ public struct OpenedFile: Sendable {
 extension FilePolicy {
   /// Opens a regular file that the policy allows to be read.
   /// - Parameter path: absolute.
-  public func open(_ path: String) throws(FileRefusal) -> OpenedFile {
+  /// - Parameter isFeed: whether a FIFO or a character device will do as well.
+  public func open(_ path: String, isFeed: Bool = false) throws(FileRefusal) -> OpenedFile {
     let name = try name(path)
     guard let found = name.identity else { throw Self.failure(path) }
     // Before it is opened: opening a device can have effects.
-    try check(found, path)
+    try check(found, path, isFeed)
     // Non-blocking, in case it has become a FIFO.
     let descriptor = name.open(O_RDONLY | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.failure(path) }
@@ -74,7 +75,7 @@ extension FilePolicy {
       close(descriptor)
       throw problem
     }
-    do throws(FileRefusal) { try check(identity, path) } catch {
+    do throws(FileRefusal) { try check(identity, path, isFeed) } catch {
       close(descriptor)
       throw error
     }
@@ -96,10 +97,11 @@ extension FilePolicy {
     return name
   }
 
-  private func check(_ identity: FileIdentity, _ path: String) throws(FileRefusal) {
+  private func check(_ identity: FileIdentity, _ path: String, _ isFeed: Bool) throws(FileRefusal) {
     switch identity.kind {
     case .directory: throw .isDirectory(path: path)
-    case .other: throw .notReadable(path: path, reason: "not a regular file")
+    case .stream where isFeed: break
+    case .stream, .other: throw .notReadable(path: path, reason: "not a regular file")
     case .regular: break
     }
   }

@@ -187,8 +187,8 @@ private final class ReaderServer {
         try send(.raster(raster.description))
       case .readWindows: try readWindows(message.files.first)
       case .taken: return
-      // Requests to a template, a writer or an engine.
-      case .fork, .write, .block, .end, .relate: _exit(1)
+      // Requests to a template, a writer, an engine or a process that follows a feed.
+      case .fork, .write, .block, .end, .relate, .follow: _exit(1)
       }
       try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {

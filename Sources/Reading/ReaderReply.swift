@@ -44,6 +44,9 @@ public enum ReaderReply: Hashable, Sendable {
   case related(Bool)
   /// An engine's, where GEOS refuses the geometries.
   case refused(operation: String, reason: String)
+  /// Lines of a feed: text of whole lines in `text`, or GeoJSON features in `features` (see ``FeedFormat``), which are read from
+  /// the message; and the lines left out before them.
+  case chunk(BadLines)
   /// The last reply to a request. Resident memory in bytes, by which the server decides whether to keep the reader.
   case done(Int)
   case failed(ReadError)
@@ -51,7 +54,7 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, refused, done, failed
+    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, refused, chunk, done, failed
   }
 
   private var kind: Kind {
@@ -69,6 +72,7 @@ extension ReaderReply {
     case .taken: .taken
     case .related: .related
     case .refused: .refused
+    case .chunk: .chunk
     case .done: .done
     case .failed: .failed
     }
@@ -76,6 +80,12 @@ extension ReaderReply {
 
   public func encode(to writer: inout JSONWriter) {
     writer.beginObject()
+    encodeMembers(to: &writer)
+    writer.endObject()
+  }
+
+  /// The members alone, for a reply that carries more.
+  public func encodeMembers(to writer: inout JSONWriter) {
     writer.member("type", kind.rawValue)
     switch self {
     case .forked(let process):
@@ -111,12 +121,12 @@ extension ReaderReply {
     case .refused(let operation, let reason):
       writer.member("operation", operation)
       writer.member("reason", reason)
+    case .chunk(let bad): bad.encode(to: &writer)
     case .done(let bytes):
       writer.member("residentBytes", bytes)
     case .failed(let error):
       error.encode(to: &writer)
     }
-    writer.endObject()
   }
 
   /// - Parameter path: the file's name in descriptions and errors.
@@ -150,6 +160,7 @@ extension ReaderReply {
     case .taken: self = .taken
     case .related: self = .related(try json["holds"].bool())
     case .refused: self = .refused(operation: try json["operation"].string(), reason: try json["reason"].string())
+    case .chunk: self = .chunk(try BadLines(from: json))
     case .done: self = .done(try json["residentBytes"].integer())
     case .failed: self = .failed(try ReadError(from: json, path: path))
     }

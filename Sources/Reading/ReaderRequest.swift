@@ -47,6 +47,8 @@ public enum ReaderRequest: Hashable, Sendable {
   /// To an engine: whether the second of two geometries has the relation to the first, in a map that may go around the world. The
   /// message's file is a ``GeometryPair``.
   case relate(SpatialRelation, across: Seam?)
+  /// To a process that follows a feed: the message's file is the feed.
+  case follow(FeedJob)
 }
 
 extension ReaderRequest {
@@ -54,11 +56,13 @@ extension ReaderRequest {
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
-    case .fork, .taken, .readWindows, .write, .block, .end, .relate: nil
+    case .fork, .taken, .readWindows, .write, .block, .end, .relate, .follow: nil
     }
   }
 
-  private enum Kind: String { case fork, describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate }
+  private enum Kind: String {
+    case fork, describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate, follow
+  }
 
   private var kind: Kind {
     switch self {
@@ -72,6 +76,7 @@ extension ReaderRequest {
     case .block: .block
     case .end: .end
     case .relate: .relate
+    case .follow: .follow
     }
   }
 
@@ -83,6 +88,7 @@ extension ReaderRequest {
     case .fork, .describe, .taken, .openRaster, .readWindows, .block, .end: break
     case .readFeatures(_, let layer): writer.member("layer", layer)
     case .write(let job): job.encode(to: &writer)
+    case .follow(let job): job.encode(to: &writer)
     case .relate(let relation, let seam):
       if let seam {
         writer.member("west", seam.west)
@@ -108,6 +114,7 @@ extension ReaderRequest {
     case .write: self = .write(try WriteJob(from: json))
     case .block: self = .block
     case .end: self = .end
+    case .follow: self = .follow(try FeedJob(from: json))
     case .relate:
       let relation =
         if let pattern = try json.text("pattern") { IntersectionPattern(pattern).map(SpatialRelation.relate) } else {

@@ -17,6 +17,7 @@ struct Flags {
       --allow-network         open https:// and http:// addresses too; else nothing reaches the network
       --reader-memory N       bytes that a process which reads a file may use (4294967296)
       --readers N             files that are read for longer than a second at the same time; further ones wait (16)
+      --feeds N               files, FIFOs and devices that are followed at the same time (64)
       --engine-memory N       bytes that a process which computes with geometries may use (1073741824)
       --exit-timeout S        seconds that requests, and a client that reads nothing, may still take after the end of input (10)
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
@@ -36,6 +37,7 @@ struct Flags {
   var allowsNetwork = false
   var readerMemory: UInt64 = 4 << 30
   var readers = 16
+  var feeds = 64
   var engineMemory: UInt64 = 1 << 30
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
@@ -80,6 +82,7 @@ struct Flags {
         flags.logLevel = level
       case "--reader-memory": flags.readerMemory = UInt64(number())
       case "--engine-memory": flags.engineMemory = UInt64(number())
+      case "--feeds": flags.feeds = min(number(), 1024)
       case "--readers": flags.readers = min(number(), 1024)
       case "--exit-timeout": flags.limits.exitNanoseconds = UInt64(min(number(), 1_000_000)) * 1_000_000_000
       case "--max-message-bytes": flags.limits.messageBytes = number()

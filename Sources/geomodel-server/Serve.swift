@@ -28,7 +28,7 @@ func serve(_ flags: Flags) -> Never {
   let transformer = PROJTransformer()
   let readers = Readers(
     executable: executablePath(), memory: flags.readerMemory, longLimit: flags.readers,
-    engineMemory: flags.engineMemory)
+    engineMemory: flags.engineMemory, feedLimit: flags.feeds)
   var configuration = Configuration(
     transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
     readers: readers, logger: logger, now: currentInstant)
