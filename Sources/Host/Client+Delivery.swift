@@ -9,17 +9,20 @@ extension Client {
   /// Records changes, and sends them unless they can wait for a slow client.
   ///
   /// - Parameter isReplaced: whether another document has replaced all objects.
-  func publish(_ changes: [Change], ended: [(ProcessID, ProcessEnd)], canWait: Bool, isReplaced: Bool) {
+  func publish(
+    _ changes: [Change], ended: [(ProcessID, ProcessEnd)], _ taps: [Tap], canWait: Bool, isReplaced: Bool
+  ) {
     // A reply that states the revision follows, so changes cannot wait.
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     let hasEditEnded = subscribers.isEditing && !host.world.isEditing
     if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, host.world, isReplaced: isReplaced) }
+    if !taps.isEmpty { subscribers.record(taps, host.world) }
     if hasEditEnded { subscribers.endEdit(host.world) }
     // Rate-limited subscriptions may be due when a manual clock has advanced, even if nothing else has changed.
     let clock = host.world.clock
     let hasClockMoved = clock.mode == .manual && clock.now != publishedAt
     publishedAt = clock.now
-    guard !changes.isEmpty || hasEditEnded || hasClockMoved else { return }
+    guard !changes.isEmpty || !taps.isEmpty || hasEditEnded || hasClockMoved else { return }
     if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
   }
 

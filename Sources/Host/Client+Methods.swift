@@ -159,7 +159,7 @@ extension Client {
     let edit = host.world.edit
     while true {
       host.world.begin(origin: .client(Text(meta.origin)), isLive: !meta.undo)
-      if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
+      if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.clock.time(at: host.world.realTime)) }
       for link in closed { try? host.world.close(link) }
       do {
         let answer = try body(&host.world)

@@ -174,7 +174,7 @@ extension Client {
   ) {
     guard task.isRunning else { return }
     host.world.begin(origin: .task)
-    if host.world.clock.mode == .real { host.world.skipTicks(to: realTime) }
+    if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.clock.time(at: realTime)) }
     do {
       let result = try RelationAllowance(nanoseconds: RelationAllowance.onLoop).hold {
         let result = try outcome.get()(&host.world)

@@ -16,9 +16,10 @@ extension Host {
     if let before { for each in clients { each.client.subscribers.compare(with: before) } }
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
+    let taps = world.takeTaps()
     for each in clients {
       let changes = before.map { each.client.subscribers.expanded(changes, from: $0, to: world) } ?? changes
-      each.client.publish(changes, ended: ended, canWait: canWait, isReplaced: before != nil)
+      each.client.publish(changes, ended: ended, taps, canWait: canWait, isReplaced: before != nil)
     }
     for change in changes {
       switch change.event {
@@ -121,7 +122,7 @@ extension Host {
   /// Schedules the next tick while a real clock drives an animation or a location source.
   func scheduleTick() {
     guard ticking == nil, world.clock.mode == .real, world.isMoving else { return }
-    let wait = max(0, world.clock.nextTick.seconds(since: configuration.now()))
+    let wait = world.clock.wait(at: configuration.now())
     let bound = LoopBound(self, on: loop)
     ticking = loop.schedule(after: UInt64(wait * 1e9)) { bound.value.tick() }
   }
@@ -130,7 +131,7 @@ extension Host {
     ticking = nil
     guard world.clock.mode == .real, world.isMoving else { return }
     turn {
-      let now = configuration.now()
+      let now = world.clock.time(at: configuration.now())
       perform(.animation, canWait: true) {
         $0.skipTicks(to: now)
         $0.advance(to: now)

@@ -7,7 +7,7 @@ package let itemsInOnePiece = 1000
 
 extension StateTree {
   package static func clock(_ world: World) -> StateNode {
-    branch(["mode": world.clock.mode.wire.rawValue, "tickRate": world.clock.tickRate])
+    branch(["mode": world.clock.mode.wire.rawValue, "tickRate": world.clock.tickRate, "factor": world.clock.factor])
   }
 
   package static func edit(_ history: History) -> StateNode {

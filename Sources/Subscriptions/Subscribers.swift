@@ -152,6 +152,20 @@ package struct Subscribers {
     lists.update(changes, world)
   }
 
+  /// Records taps, which are no changes of the model.
+  package mutating func record(_ taps: [Tap], _ world: World) {
+    guard !entries.isEmpty else { return }
+    clock += 1
+    for tap in taps {
+      for number in interests.subscribers(of: TapSubscriber.path(of: tap.view)) {
+        guard let entry = entries[number], let subscriber = entry.subscriber as? TapSubscriber else { continue }
+        subscriber.record(tap)
+        if entry.recordedAt == nil { entry.recordedAt = clock }
+        markDirty(number)
+      }
+    }
+  }
+
   private mutating func end(_ entry: Entry, _ reason: StateProtocol.EndReason, _ object: ObjectReference) {
     entry.end = (reason, object)
     markDirty(entry.number)

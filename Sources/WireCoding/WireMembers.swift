@@ -71,6 +71,8 @@ extension Wire {
     switch payload {
     case .boolean(let flag): .flag(flag)
     case .number(let number): .number(number)
+    case .numbers(let numbers): .numbers(numbers)
+    case .envelope(let box): .envelope(envelope(box))
     case .string(let text): .text(text)
     case .strings(let texts): .ids(TextList(texts.map { Text($0) }))
     case .expression(let given): .expression(try expression(given, at: nil))
@@ -118,6 +120,8 @@ extension MemberValue: JSONEncodable {
     case .loadStatus(let status): Wire.loadStatus(status).encode(to: &writer)
     case .location(let location): Wire.location(location).encode(to: &writer)
     case .locationDisplay(let display): Wire.locationDisplay(display).encode(to: &writer)
+    case .maxExtent(let extent): Wire.envelope(extent.box).encode(to: &writer)
+    case .numbers(let numbers): writer.array(numbers) { $1.value($0) }
     case .locationStatus(let status): Wire.locationStatus(status).encode(to: &writer)
     case .point(let point): Wire.opaque(.point(point)).encode(to: &writer)
     case .popup(let popup): Wire.popup(popup).encode(to: &writer)

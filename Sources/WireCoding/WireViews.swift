@@ -53,7 +53,7 @@ extension Wire {
         center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
         reference: SpatialReference(it.spatialReference))
     case .boundingGeometry(let it):
-      try bounding(it.geometry, padding: 0, it.rotation, it.spatialReference)
+      try bounding(it.geometry, padding: Insets(), it.rotation, it.spatialReference)
     case .camera(let it):
       .camera(
         SceneCamera(
@@ -69,7 +69,7 @@ extension Wire {
         center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
         reference: SpatialReference(it.spatialReference))
     case .boundingGeometry(let it):
-      try bounding(it.geometry, padding: it.padding, it.rotation, it.spatialReference)
+      try bounding(it.geometry, padding: insets(it.padding, it.insets), it.rotation, it.spatialReference)
     case .center(let it): .center(try point(it.center), reference: SpatialReference(it.spatialReference))
     case .scale(let scale): .scale(scale)
     case .rotation(let rotation): .rotation(rotation)
@@ -82,9 +82,42 @@ extension Wire {
     }
   }
 
+  private static func insets(_ padding: Double, _ sides: ViewProtocol.Insets?) -> Insets {
+    var insets = Insets(padding)
+    insets.left += sides?.left ?? 0
+    insets.top += sides?.top ?? 0
+    insets.right += sides?.right ?? 0
+    insets.bottom += sides?.bottom ?? 0
+    return insets
+  }
+
+  package static func interaction(_ interaction: ViewProtocol.Interaction) -> Interaction {
+    func position(_ point: ViewProtocol.ScreenPoint) -> ScreenPosition { ScreenPosition(x: point.x, y: point.y) }
+    func move(_ gesture: Gesture, _ anchor: ViewProtocol.ScreenPoint?, _ ends: Bool) -> Interaction {
+      var gesture = gesture
+      gesture.anchor = anchor.map(position)
+      return .move(gesture, ends: ends)
+    }
+    return switch interaction {
+    case .pan(let it): move(Gesture(x: it.x, y: it.y), nil, it.ends)
+    case .zoom(let it): move(Gesture(factor: it.factor), it.anchor, it.ends)
+    case .rotate(let it): move(Gesture(angle: it.angle), it.anchor, it.ends)
+    case .pinch(let it): move(Gesture(x: it.x, y: it.y, factor: it.factor, angle: it.angle), it.anchor, it.ends)
+    case .fling(let it): .fling(x: it.x, y: it.y, deceleration: it.deceleration)
+    case .tap(let point): .tap(.tap, at: position(point))
+    case .doubleTap(let point): .tap(.doubleTap, at: position(point))
+    case .longPress(let point): .tap(.longPress, at: position(point))
+    }
+  }
+
+  package static func interruption(_ end: ProcessEnd) -> ViewProtocol.Interruption? {
+    guard case .interrupted(let interruption) = end else { return nil }
+    return .init(cause: interruption.cause.wire, origin: origin(interruption.origin))
+  }
+
   /// Keeps a box a box, so that results have the form that was given.
   private static func bounding(
-    _ geometry: JSONOpaque, padding: Double, _ rotation: Double?, _ reference: String
+    _ geometry: JSONOpaque, padding: Insets, _ rotation: Double?, _ reference: String
   ) throws(WireFault) -> ViewpointTarget {
     let reference = SpatialReference(reference)
     if let box = try geometry.value.flatMap({ value throws(WireFault) in try GeometryReader.envelope(value) }) {

@@ -13,7 +13,7 @@ struct AnimationTests {
   private mutating func fly(
     to target: ViewpointTarget, duration: Double = 1, easing: Easing = .linear
   ) throws -> ProcessID {
-    try world.run { try $0.animateViewpoint(of: "v", to: target, duration: duration, easing: easing) }
+    try world.fly("v", to: target, duration: duration, easing: easing)
   }
 
   private mutating func ends() -> [ProcessEnd] { world.takeEndedProcesses().map(\.1) }
@@ -76,7 +76,7 @@ struct AnimationTests {
     _ = try fly(to: .mercator(1000, 0, scale: 1000))
     world.advance(seconds: 0.5)
     try world.run { try $0.setViewpoint(of: "v", to: target) }
-    #expect(ends() == [.interrupted])
+    #expect(ends() == [.interrupted(by: .viewpoint)])
     #expect(try !world.view(id).isNavigating)
     let stands = try camera
     world.advance(seconds: 5)
@@ -87,7 +87,7 @@ struct AnimationTests {
     _ = try fly(to: .mercator(1000, 0, scale: 1000))
     world.advance(seconds: 0.5)
     _ = try fly(to: .mercator(500, 1000, scale: 1000))
-    #expect(ends() == [.interrupted])
+    #expect(ends() == [.interrupted(by: .animation)])
     #expect(try world.view(id).isNavigating)
     world.advance(seconds: 0.5)
     #expect(abs(try camera.x - 500) < 1e-6)
@@ -112,11 +112,11 @@ struct AnimationTests {
   @Test mutating func `closing the view, or its map, interrupts the animation`() throws {
     _ = try fly(to: .scale(5000))
     try world.run { try $0.closeView("v") }
-    #expect(ends() == [.interrupted])
+    #expect(ends() == [.interrupted(by: .closed)])
     try world.run { try $0.createView(id: "w", over: .map("m"), screen: Screen(), viewpoint: nil) }
-    _ = try world.run { try $0.animateViewpoint(of: "w", to: .scale(1), duration: 1, easing: .linear) }
+    _ = try world.fly("w", to: .scale(1), duration: 1, easing: .linear)
     try world.run { try $0.closeMap("m") }
-    #expect(ends() == [.interrupted])
+    #expect(ends() == [.interrupted(by: .closed)])
     #expect(!world.isMoving)
   }
 

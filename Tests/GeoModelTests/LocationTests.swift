@@ -225,7 +225,7 @@ struct LocationTests {
     #expect(try view.camera == stands)
 
     try follow()
-    _ = try world.run { try $0.animateViewpoint(of: "v", to: .scale(1), duration: 1, easing: .linear) }
+    _ = try world.fly("v", to: .scale(1), duration: 1, easing: .linear)
     #expect(try view.locationDisplay.autoPanMode == .off)
   }
 
@@ -234,9 +234,9 @@ struct LocationTests {
     try drive()
     world.advance(seconds: 0.1)
     _ = world.takeEndedProcesses()
-    _ = try world.run { try $0.animateViewpoint(of: "v", to: .scale(1), duration: 100, easing: .linear) }
+    _ = try world.fly("v", to: .scale(1), duration: 100, easing: .linear)
     try follow()
-    #expect(world.takeEndedProcesses().map(\.1) == [.interrupted])
+    #expect(world.takeEndedProcesses().map(\.1) == [.interrupted(by: .location, .location)])
     #expect(try !view.isNavigating)
   }
 

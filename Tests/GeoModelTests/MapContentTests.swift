@@ -164,7 +164,7 @@ struct MapContentTests {
       try world.run { try $0.setViewpoint(of: "v", to: target) }
       #expect(try world.view("v").camera.scale == 10_000)
     }
-    _ = try world.run { try $0.animateViewpoint(of: "v", to: .scale(1), duration: 1, easing: .linear) }
+    _ = try world.fly("v", to: .scale(1), duration: 1, easing: .linear)
     for _ in 0..<40 {
       world.advance(seconds: 1.0 / 30)
       #expect(try (1000...10_000).contains(world.view("v").camera.scale))
@@ -198,7 +198,7 @@ struct MapContentTests {
     let start = SceneCamera(longitude: 179, latitude: 0, altitude: 100, heading: 350, pitch: 0, roll: 0)
     let end = SceneCamera(longitude: -179, latitude: 10, altitude: 10_000, heading: 10, pitch: 80, roll: -20)
     try world.run { try $0.createView(id: "sv", over: .scene("sc"), screen: Screen(), viewpoint: .camera(start)) }
-    _ = try world.run { try $0.animateViewpoint(of: "sv", to: .camera(end), duration: 1, easing: .linear) }
+    _ = try world.fly("sv", to: .camera(end), duration: 1, easing: .linear)
     world.advance(seconds: 0.5)
     guard case .camera(let middle) = try world.view("sv").viewpoint else {
       Issue.record("no camera on the way")

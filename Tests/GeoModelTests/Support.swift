@@ -72,6 +72,25 @@ extension World {
   }
 }
 
+extension Insets: ExpressibleByIntegerLiteral {
+  public init(integerLiteral padding: Int) { self.init(Double(padding)) }
+}
+
+extension World {
+  /// Animates as long and as evenly as told.
+  mutating func fly(
+    _ view: ViewID, to target: ViewpointTarget, duration: Double = 1, easing: Easing = .linear
+  ) throws -> ProcessID {
+    try run { try $0.animateViewpoint(of: view, to: target, AnimationTiming(duration: duration, easing: easing)) }
+  }
+}
+
+extension ProcessEnd {
+  static func interrupted(by cause: Interruption.Cause, _ origin: Origin = .client(nil)) -> ProcessEnd {
+    .interrupted(Interruption(cause: cause, origin: origin))
+  }
+}
+
 extension ID: ExpressibleByUnicodeScalarLiteral {
   public init(unicodeScalarLiteral value: String) { self.init(value) }
 }
@@ -95,7 +114,7 @@ extension ViewpointTarget {
   }
 
   /// A box in Web Mercator, in metres.
-  static func box(_ xMin: Double, _ yMin: Double, _ xMax: Double, _ yMax: Double, padding: Double = 0)
+  static func box(_ xMin: Double, _ yMin: Double, _ xMax: Double, _ yMax: Double, padding: Insets = 0)
     -> ViewpointTarget
   {
     .boundingGeometry(

@@ -240,7 +240,7 @@ class ObserveTests(unittest.IsolatedAsyncioTestCase):
     def test_each_way_to_observe_takes_what_its_method_takes(self) -> None:
         for method, way in (
             (StateMethods.observe, "observe"), (ViewMethods.observe_viewpoint, "observe_viewpoint"),
-            (LocationMethods.observe, "observe_location"),
+            (ViewMethods.observe_taps, "observe_taps"), (LocationMethods.observe, "observe_location"),
         ):  # fmt: skip
             wanted = set(inspect.signature(method).parameters) - {"meta"} | {"limit"}
             for client in (geomodel.Client, geomodel.SyncClient):

@@ -106,17 +106,21 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             await self.server.observe(["/views/v1/isNavigating"]),
             await self.server.observe_viewpoint("v1"),
             await self.server.observe_location("car"),
+            await self.server.observe_taps("v1", spatial_reference="EPSG:4326"),
         ]
 
         async def items(subscription: Any) -> list[Any]:
             return [item async for item in subscription]
 
         waiting = [asyncio.create_task(items(subscription)) for subscription in subscriptions]
+        tap: Any = {"type": "tap", "screenPoint": {"x": 400, "y": 300}}
+        await self.server.view.interact(view="v1", interaction=tap)
         await self.server.location.close(location_source="car")
         await self.server.view.close(view="v1")
         heard = await asyncio.wait_for(asyncio.gather(*waiting), 10)
-        self.assertEqual([len(items) for items in heard], [1, 0, 0])
-        self.assertEqual([s.reason["object"] for s in subscriptions], ["v1", "v1", "car"])
+        self.assertEqual([len(items) for items in heard], [1, 0, 0, 1])
+        self.assertEqual(heard[3][0]["kind"], "tap")
+        self.assertEqual([s.reason["object"] for s in subscriptions], ["v1", "v1", "car", "v1"])
         for subscription in subscriptions:
             await subscription.close()
 

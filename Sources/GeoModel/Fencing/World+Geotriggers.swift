@@ -86,7 +86,7 @@ extension World {
       $0.live.status = .stopped
       $0.live.warnings = []
     }
-    for process in fencing.starting.removeValue(forKey: monitor.id) ?? [] { end(process, .interrupted) }
+    for process in fencing.starting.removeValue(forKey: monitor.id) ?? [] { interrupt(process) }
   }
 
   private mutating func keepForRollback(_ id: GeotriggerMonitorID, _ number: Int) {

@@ -94,7 +94,9 @@ public struct Change: Sendable {
 public enum ProcessEnd: Hashable, Sendable {
   /// It reached its goal.
   case completed
+  /// It reached its goal as far as limits allow.
+  case constrained
   /// A newer process replaced it, or its object was closed.
-  case interrupted
+  case interrupted(Interruption)
   case cancelled
 }

@@ -41,6 +41,9 @@ extension LayerContainer {
       Member(.referenceScale, { $0.content.referenceScale }, set: { $0.content.referenceScale = $1 }),
       Member(.minScale, { $0.content.minScale }, set: { $0.content.minScale = $1 }),
       Member(.maxScale, { $0.content.maxScale }, set: { $0.content.maxScale = $1 }),
+      Member(.maxExtent, { $0.content.maxExtent }, set: { $0.content.maxExtent = $1 }),
+      Member(.scaleLevels, { $0.content.scaleLevels }, set: { $0.content.scaleLevels = $1 }),
+      Member(.rotationSnap, { $0.content.rotationSnap }, set: { $0.content.rotationSnap = $1 }),
       Member(.backgroundColor, { $0.content.backgroundColor }, set: { $0.content.backgroundColor = $1 }),
     ]
   }

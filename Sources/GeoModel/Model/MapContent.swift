@@ -35,6 +35,12 @@ public struct MapContent: Hashable, Sendable {
   public internal(set) var minScale: Double?
   /// Minimum scale denominator of views.
   public internal(set) var maxScale: Double?
+  /// What views are kept inside.
+  public internal(set) var maxExtent: MaxExtent?
+  /// Scale denominators to which gestures snap when they end.
+  public internal(set) var scaleLevels: [Double]?
+  /// Degrees from north within which gestures snap to it when they end.
+  public internal(set) var rotationSnap: Double?
   public internal(set) var backgroundColor: Color?
 
   init(title: String?) { self.title = Text(title) }

@@ -78,6 +78,14 @@ extension Text: MemberElement {
   public static func memberValue(of list: [Text]) -> MemberValue { .ids(TextList(list)) }
 }
 
+extension Double: MemberElement {
+  public static func memberValue(of list: [Double]) -> MemberValue { .numbers(list) }
+}
+
+extension MaxExtent: MemberSettable {
+  public var memberValue: MemberValue { .maxExtent(self) }
+}
+
 extension Color: MemberSettable {
   public var memberValue: MemberValue { .text(text) }
   public static func read(_ value: MemberValue, at path: String) -> Color? {

@@ -32,6 +32,8 @@ public enum MemberValue: Sendable {
   case location(Location)
   case locationDisplay(LocationDisplay)
   case locationStatus(LocationStatus)
+  case maxExtent(MaxExtent)
+  case numbers([Double])
   case point(Point)
   case popup(PopupDefinition)
   case properties([PropertyDefinition])
@@ -87,6 +89,8 @@ extension MemberSettable {
     case .bookmarks(let bookmarks): bookmarks as? Self
     case .featureReduction(let reduction): reduction as? Self
     case .labels(let labels): labels as? Self
+    case .maxExtent(let extent): extent as? Self
+    case .numbers(let numbers): numbers as? Self
     case .popup(let popup): popup as? Self
     case .renderer(let renderer): renderer as? Self
     case .surface(let surface): surface as? Self

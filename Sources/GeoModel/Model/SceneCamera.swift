@@ -58,6 +58,12 @@ extension SceneCamera {
     min(2 * (height / cos(slant)) * Self.halfView / screen.widthInMeters, Camera.scales.upperBound)
   }
 
+  /// Height, and distance along the ground to the target point, at which the camera would have a scale.
+  func offset(at scale: Double, on screen: Screen) -> (height: Double, reach: Double) {
+    let height = max(scale * screen.widthInMeters / (2 * Self.halfView) * cos(slant), 1)
+    return (height, height * tan(slant))
+  }
+
   /// The camera straight above a point, at the altitude that corresponds to a scale.
   static func above(_ point: Point, scale: Double, rotation: Double, on screen: Screen) -> SceneCamera {
     SceneCamera(
@@ -65,20 +71,34 @@ extension SceneCamera {
       heading: -rotation, pitch: 0, roll: 0)
   }
 
-  /// Interpolates between two cameras, with `t` in 0...1. Angles change along the short way; altitudes above the ground change by
-  /// equal ratios.
-  static func between(_ start: SceneCamera, _ end: SceneCamera, at t: Double) -> SceneCamera {
-    func even(_ from: Double, _ to: Double) -> Double { from + (to - from) * t }
-    var longitude = Camera.turned(start.longitude, end.longitude, at: t)
+  /// Interpolates between two cameras. Angles change along the short way; altitudes above the ground change by equal ratios, or as
+  /// on a flight.
+  static func between(
+    _ start: SceneCamera, _ end: SceneCamera, at position: (way: Double, zoom: Double?, turn: Double)
+  ) -> SceneCamera {
+    func even(_ from: Double, _ to: Double, _ part: Double) -> Double { from + (to - from) * part }
+    var longitude = Camera.turned(start.longitude, end.longitude, at: position.way)
     if longitude > 180 { longitude -= 360 }
     if longitude < -180 { longitude += 360 }
+    let (way, turn) = (position.way, position.turn)
     let isAbove = start.altitude > 0 && end.altitude > 0
+    let zoom = position.zoom ?? (isAbove ? pow(end.altitude / start.altitude, turn) : nil)
     return SceneCamera(
-      longitude: longitude, latitude: even(start.latitude, end.latitude),
-      altitude: isAbove
-        ? start.altitude * pow(end.altitude / start.altitude, t) : even(start.altitude, end.altitude),
-      heading: Camera.turned(start.heading, end.heading, at: t), pitch: even(start.pitch, end.pitch),
-      roll: even(start.roll, end.roll))
+      longitude: longitude, latitude: even(start.latitude, end.latitude, way),
+      altitude: zoom.map { start.altitude * $0 } ?? even(start.altitude, end.altitude, turn),
+      heading: Camera.turned(start.heading, end.heading, at: turn), pitch: even(start.pitch, end.pitch, turn),
+      roll: even(start.roll, end.roll, turn))
+  }
+
+  /// The path of a flight to another camera; nil if one is not above the ground. The window is what a camera at its altitude sees
+  /// straight below it.
+  func flight(to end: SceneCamera, rho: Double, _ geodesy: any Geodesy) -> FlightPath? {
+    guard altitude > 0, end.altitude > 0,
+      let line = try? geodesy.inverse(
+        from: Point(x: longitude, y: latitude), to: Point(x: end.longitude, y: end.latitude))
+    else { return nil }
+    return FlightPath(
+      distance: line.distance, from: 2 * altitude * Self.halfView, to: 2 * end.altitude * Self.halfView, rho: rho)
   }
 }
 
@@ -97,6 +117,22 @@ extension World {
         x: target.x, y: target.y, scale: camera.scale(on: screen), rotation: Camera.normalized(degrees: -camera.heading)
       )
     } catch { throw .transform(error) }
+  }
+
+  /// The camera with the pitch and roll of another that looks at the center of a flat one, at its scale.
+  func sceneCamera(
+    over flat: Camera, like scene: SceneCamera, on screen: Screen
+  ) throws(ModelError) -> SceneCamera {
+    let (height, reach) = scene.offset(at: flat.scale, on: screen)
+    var (place, heading) = (flat.center, Camera.normalized(degrees: -flat.rotation))
+    do {
+      if reach > 0 {
+        let (nadir, azimuth) = try geodesy.direct(from: place, azimuth: heading + 180, distance: reach)
+        (place, heading) = (nadir, azimuth + 180)
+      }
+    } catch { throw .transform(error) }
+    return SceneCamera(
+      longitude: place.x, latitude: place.y, altitude: height, heading: heading, pitch: scene.pitch, roll: scene.roll)
   }
 
   /// Moves the camera along its line of sight so that the scale denominator at the target point is multiplied by `factor`, within

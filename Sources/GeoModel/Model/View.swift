@@ -1,4 +1,4 @@
-// A view: its screen, viewpoint, animation, location display and overlays.
+// A view: its screen, viewpoint, location display and overlays.
 
 import Geometry
 
@@ -12,7 +12,16 @@ public enum ViewContent: Hashable, Sendable {
 }
 
 /// Whether a view recenters on the location.
-public enum AutoPanMode: Hashable, Sendable { case off, recenter }
+public enum AutoPanMode: Hashable, Sendable {
+  case off, recenter
+
+  /// Whether a change of the view that only zooms leaves the mode on. Any other ends it.
+  var staysWhenZoomed: Bool {
+    switch self {
+    case .off, .recenter: false
+    }
+  }
+}
 
 /// The location source of a view, and how the view follows it.
 public struct LocationDisplay: Hashable, Sendable {
@@ -24,34 +33,6 @@ public struct LocationDisplay: Hashable, Sendable {
   public internal(set) var initialZoomScale = 10_000.0
   /// Whether the initial zoom is still to be made.
   var awaitsZoom = false
-}
-
-/// The timing of an animation.
-public enum Easing: Hashable, Sendable {
-  case linear
-  case easeInOut
-
-  /// Progress in 0...1 for elapsed time in 0...1. Ease in and out is the cubic 3t² - 2t³.
-  func progress(at time: Double) -> Double {
-    switch self {
-    case .linear: time
-    case .easeInOut: time * time * (3 - 2 * time)
-    }
-  }
-}
-
-/// An animation from one viewpoint to another.
-struct Animation: Sendable {
-  let process: ProcessID
-  var start: Instant
-  let duration: Double
-  let easing: Easing
-  let from: Camera
-  let to: Camera
-  /// The cameras of a scene; set if one end is a scene camera.
-  let sceneCameras: (from: SceneCamera, to: SceneCamera)?
-  /// The viewpoint that the view gets at the end, exactly.
-  let destination: Viewpoint
 }
 
 /// A view of a map or a scene on a screen.

@@ -43,9 +43,9 @@ public enum Viewpoint: Hashable, Sendable {
     case .centerAndScale(let center, let scale, let rotation, let reference):
       .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference)
     case .boundingGeometry(let geometry, let rotation, let reference):
-      .boundingGeometry(geometry, padding: 0, rotation: rotation, reference: reference)
+      .boundingGeometry(geometry, padding: Insets(), rotation: rotation, reference: reference)
     case .boundingBox(let box, let rotation, let reference):
-      .boundingBox(box, padding: 0, rotation: rotation, reference: reference)
+      .boundingBox(box, padding: Insets(), rotation: rotation, reference: reference)
     case .camera(let camera): .camera(camera)
     }
   }
@@ -54,8 +54,8 @@ public enum Viewpoint: Hashable, Sendable {
 /// A request to change a viewpoint: a complete one, or one of its components.
 public enum ViewpointTarget: Hashable, Sendable {
   case centerAndScale(center: Point, scale: Double, rotation: Double?, reference: SpatialReference)
-  case boundingGeometry(Geometry, padding: Double, rotation: Double?, reference: SpatialReference)
-  case boundingBox(Envelope, padding: Double, rotation: Double?, reference: SpatialReference)
+  case boundingGeometry(Geometry, padding: Insets, rotation: Double?, reference: SpatialReference)
+  case boundingBox(Envelope, padding: Insets, rotation: Double?, reference: SpatialReference)
   case center(Point, reference: SpatialReference)
   case scale(Double)
   case rotation(Double)
@@ -93,12 +93,32 @@ public struct Screen: Hashable, Sendable {
     self.dpi = dpi
   }
 
-  /// Throws if a padding on each side leaves no room.
-  func checkPadding(_ padding: Double) throws(ModelError) {
-    guard 2 * padding >= min(width, height) else { return }
-    throw .outOfRange(
-      padding, expected: "less than half of the width and height of the screen", path: "/viewpoint/padding")
+  /// Throws if the padding leaves no room.
+  func check(_ padding: Insets) throws(ModelError) {
+    if padding.isEven {
+      guard 2 * padding.left >= min(width, height) else { return }
+      throw .outOfRange(
+        padding.left, expected: "less than half of the width and height of the screen", path: "/viewpoint/padding")
+    }
+    for (sum, side, name) in [
+      (padding.left + padding.right, width, "width"), (padding.top + padding.bottom, height, "height"),
+    ] where sum >= side {
+      throw .outOfRange(sum, expected: "insets that leave room in the \(name) of the screen", path: "/viewpoint/insets")
+    }
   }
+}
+
+/// Space on the sides of a screen that a viewpoint leaves free, in device-independent pixels.
+public struct Insets: Hashable, Sendable {
+  public var left = 0.0
+  public var top = 0.0
+  public var right = 0.0
+  public var bottom = 0.0
+
+  public init() {}
+  public init(_ padding: Double) { (left, top, right, bottom) = (padding, padding, padding, padding) }
+
+  var isEven: Bool { left == right && top == bottom && left == top }
 }
 
 /// Metres per degree, for scales only: 1/360 of the equator of WGS 84.
@@ -161,12 +181,12 @@ extension Camera {
     return Positions(corners.map { location(x: $0.0, y: $0.1, on: screen, metersPerUnit: metersPerUnit) })
   }
 
-  /// The camera that shows all of a geometry, with a margin of `padding` pixels on each side.
+  /// The camera that shows all of a geometry within the padding.
   ///
   /// The larger of the ratios of width and height determines the scale. A single position has no extent, so `scale` stays. The
-  /// padding has to leave room on the screen, which ``Screen/checkPadding(_:)`` checks.
+  /// padding has to leave room on the screen, which ``Screen/check(_:)`` checks.
   static func fitting(
-    _ geometry: Geometry, rotation: Double, padding: Double, on screen: Screen, metersPerUnit: Double, scale: Double
+    _ geometry: Geometry, rotation: Double, padding: Insets, on screen: Screen, metersPerUnit: Double, scale: Double
   ) -> Camera? {
     var box = Envelope.none
     let (right, up) = Camera(x: 0, y: 0, scale: 1, rotation: rotation).axes
@@ -177,26 +197,29 @@ extension Camera {
       }
     }
     guard !box.isNone else { return nil }
-    let middle = box.center
-    var camera = Camera(
-      x: middle.x * right.0 + middle.y * up.0, y: middle.x * right.1 + middle.y * up.1, scale: scale, rotation: rotation
+    let free = (width: screen.width - padding.left - padding.right, height: screen.height - padding.top - padding.bottom)
+    let needed = max(box.width / free.width, box.height / free.height)
+    var camera = Camera(x: 0, y: 0, scale: scale, rotation: rotation)
+    if needed > 0 { camera.scale = Self.scale(ofResolution: needed, on: screen, metersPerUnit: metersPerUnit) }
+    // Uneven padding moves the middle of the room off the center of the screen.
+    let resolution = camera.resolution(on: screen, metersPerUnit: metersPerUnit)
+    let middle = (
+      x: box.center.x - (padding.left - padding.right) / 2 * resolution,
+      y: box.center.y - (padding.bottom - padding.top) / 2 * resolution
     )
-    let resolution = max(box.width / (screen.width - 2 * padding), box.height / (screen.height - 2 * padding))
-    if resolution > 0 {
-      camera.scale = Self.scale(ofResolution: resolution, on: screen, metersPerUnit: metersPerUnit)
-    }
+    (camera.x, camera.y) = (middle.x * right.0 + middle.y * up.0, middle.x * right.1 + middle.y * up.1)
     return camera
   }
 
-  /// Interpolates between two cameras, with `t` in 0...1. Positions change evenly along the short way, scales by equal
-  /// ratios, rotation along the short way.
-  static func between(_ start: Camera, _ end: Camera, at t: Double, wrap: WorldWrap? = nil) -> Camera {
-    let endX = end.x + (wrap?.shift(end.x, nearest: start.x) ?? 0)
-    let x = start.x + (endX - start.x) * t
-    return Camera(
-      x: wrap?.normalized(x) ?? x, y: start.y + (end.y - start.y) * t,
-      scale: start.scale * pow(end.scale / start.scale, t),
-      rotation: normalized(degrees: turned(start.rotation, end.rotation, at: t)))
+  /// Interpolates between two cameras. Positions change evenly, scales by equal ratios or as on a flight, rotation along the
+  /// short way.
+  static func between(
+    _ start: Camera, _ end: Camera, at position: (way: Double, zoom: Double?, turn: Double)
+  ) -> Camera {
+    Camera(
+      x: start.x + (end.x - start.x) * position.way, y: start.y + (end.y - start.y) * position.way,
+      scale: start.scale * (position.zoom ?? pow(end.scale / start.scale, position.turn)),
+      rotation: normalized(degrees: turned(start.rotation, end.rotation, at: position.turn)))
   }
 
   /// Interpolates between two angles in degrees along the short way.

@@ -16,7 +16,7 @@ extension MemberValue {
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
       .envelope,
       .fields, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
-      .properties,
+      .properties, .maxExtent, .numbers,
       .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
       .viewpointTarget:
       return self

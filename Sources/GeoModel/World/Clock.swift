@@ -4,13 +4,19 @@
 ///
 /// Ticks have a constant rate. With a manual clock, `clock/advance` makes the ticks up to a time at once, so that tests
 /// and replays are deterministic.
-public struct Clock: Hashable, Sendable {
+public struct Clock: Sendable {
   public enum Mode: Hashable, Sendable { case real, manual }
   public internal(set) var mode = Mode.real
   /// The time to which the model has been advanced.
   public internal(set) var now: Instant
   /// Ticks per second.
   public internal(set) var tickRate = 30.0
+  /// Ticks per second that running animations ask for, if they are more.
+  private(set) var frameRate: Double?
+  /// Seconds of the model that pass in a real second in real mode.
+  public internal(set) var factor = 1.0
+  /// A real time and the model's time then, from which scaled time is counted.
+  var scaledFrom: (real: Instant, model: Instant)
   /// Ticks are counted from `tickOrigin`; `ticks` is their number so far.
   var tickOrigin: Instant
   var ticks = 0
@@ -20,33 +26,80 @@ public struct Clock: Hashable, Sendable {
   init(now: Instant) {
     self.now = now
     tickOrigin = now
+    scaledFrom = (now, now)
   }
 
+  /// Ticks per second of the model.
+  private var rate: Double {
+    let rate = max(tickRate, frameRate ?? 0)
+    return mode == .real ? rate / factor : rate
+  }
+
+  /// Time of the tick with a number.
+  func tick(_ number: Int) -> Instant { tickOrigin.advanced(by: Double(number) / rate) }
+
   /// Time of the next tick.
-  public var nextTick: Instant { tickOrigin.advanced(by: Double(ticks + 1) / tickRate) }
+  public var nextTick: Instant { tick(ticks + 1) }
+
+  /// The model's time at a real time; with a manual clock its own.
+  public func time(at real: Instant) -> Instant {
+    guard mode == .real else { return now }
+    guard factor != 1 else { return real }
+    return scaledFrom.model.advanced(by: real.seconds(since: scaledFrom.real) * factor)
+  }
+
+  /// Real seconds from a real time to the next tick.
+  public func wait(at real: Instant) -> Double { max(0, nextTick.seconds(since: time(at: real)) / factor) }
+
+  /// Sets the rate that animations ask for, if it is higher than the present one; nil for that of the clock.
+  mutating func raise(frameRate wanted: Double?) {
+    if let wanted, wanted <= max(tickRate, frameRate ?? 0) { return }
+    (frameRate, tickOrigin, ticks) = (wanted, now, 0)
+  }
+
+  /// Number of ticks up to `instant`.
+  func pendingTicks(until instant: Instant) -> Int {
+    var total = Int((instant.seconds(since: tickOrigin) * rate).rounded(.down))
+    // Rounding to nanoseconds may make the quotient wrong by one.
+    while tick(total + 1) <= instant { total += 1 }
+    while total > 0, tick(total) > instant { total -= 1 }
+    return max(0, total - ticks)
+  }
 }
 
 extension World {
   /// Changes the clock; nil keeps a value. Animations and location sources continue from their current state.
   ///
-  /// - Parameter realTime: the current real time.
-  public mutating func setClock(mode: Clock.Mode?, now: Instant?, tickRate: Double?, realTime: Instant) {
+  /// - Parameters:
+  ///   - now: the time from which a manual or scaled clock continues.
+  ///   - realTime: the current real time.
+  public mutating func setClock(
+    mode: Clock.Mode?, now: Instant?, tickRate: Double?, factor: Double? = nil, realTime: Instant
+  ) {
     let old = clock
     var new = clock
     if let tickRate { new.tickRate = tickRate }
-    if let mode, mode != old.mode {
-      new.mode = mode
-      if mode == .real { new.manualTime = old.now }
-      new.now = mode == .manual ? old.manualTime : realTime
+    if let factor { new.factor = factor }
+    if let mode { new.mode = mode }
+    if new.mode != old.mode {
+      if new.mode == .real { new.manualTime = old.now }
+      new.now = new.mode == .manual ? old.manualTime : realTime
+    } else if new.factor != old.factor, new.mode == .real {
+      // Time goes on from where it is, and only a factor of 1 leads back to real time.
+      new.now = new.factor == 1 ? realTime : old.time(at: realTime)
     }
-    if let now, new.mode == .manual { new.now = now }
-    guard new != old else { return }
+    if let now, new.mode == .manual || new.factor != 1 { new.now = now }
+    guard new.mode != old.mode || new.tickRate != old.tickRate || new.factor != old.factor || new.now != old.now else {
+      return
+    }
+    new.scaledFrom = (realTime, new.now)
     (new.tickOrigin, new.ticks) = (new.now, 0)
     clock = new
     // A difference of more than 292 years overflows; the wrapping addition gives the right sum nevertheless.
     shiftRunning(by: new.now.nanoseconds &- old.now.nanoseconds)
     if new.mode != old.mode { record(.clock(.mode)) }
     if new.tickRate != old.tickRate { record(.clock(.tickRate)) }
+    if new.factor != old.factor { record(.clock(.factor)) }
   }
 
   /// Shifts start times with the clock, so that elapsed times are unchanged.
@@ -63,14 +116,7 @@ extension World {
   }
 
   /// Number of ticks up to `instant`.
-  public func pendingTicks(until instant: Instant) -> Int {
-    let elapsed = instant.seconds(since: clock.tickOrigin)
-    var total = Int((elapsed * clock.tickRate).rounded(.down))
-    // Rounding to nanoseconds may make the quotient wrong by one.
-    while clock.tickOrigin.advanced(by: Double(total + 1) / clock.tickRate) <= instant { total += 1 }
-    while total > 0, clock.tickOrigin.advanced(by: Double(total) / clock.tickRate) > instant { total -= 1 }
-    return max(0, total - clock.ticks)
-  }
+  public func pendingTicks(until instant: Instant) -> Int { clock.pendingTicks(until: instant) }
 
   /// Makes one tick.
   public mutating func tick() {

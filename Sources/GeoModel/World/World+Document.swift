@@ -45,8 +45,8 @@ extension World {
   private mutating func replace(by next: World) {
     // Opening a document is not undone.
     isStep = false
-    for id in moving(View.self) { if let animation = views[id]?.animation { end(animation.process, .interrupted) } }
-    for process in locationSources.values.flatMap(\.waiting) { end(process, .interrupted) }
+    for id in moving(View.self) { if let animation = views[id]?.animation { end(animation, .closed) } }
+    for process in locationSources.values.flatMap(\.waiting) { interrupt(process) }
     changeHistory { world in
       let before = world.document
       world.replaceObjects(by: next)
@@ -147,7 +147,8 @@ extension World {
     var new = view
     do {
       (new.camera, _) = try worldCamera(in: view.reference, on: view.screen)
-      return try resolve(view.viewpoint.target, in: new) == (view.camera, view.viewpoint)
+      let (camera, viewpoint, _) = try resolve(view.viewpoint.target, in: new)
+      return (camera, viewpoint) == (view.camera, view.viewpoint)
     } catch { return false }
   }
 

@@ -133,7 +133,7 @@ extension World {
       $0.waiting = []
       if status != .started { $0.resumedAt = nil }
     }
-    for process in waiting { end(process, status == .stopped ? .interrupted : .completed) }
+    for process in waiting { if status == .stopped { interrupt(process) } else { end(process, .completed) } }
     for above in sources(over: id) {
       switch status {
       case .started: attempt(above)
@@ -186,7 +186,7 @@ extension World {
 
   public mutating func closeLocationSource(_ id: LocationSourceID) throws(ModelError) {
     let source = try locationSources.require(id)
-    for process in source.waiting { end(process, .interrupted) }
+    for process in source.waiting { interrupt(process) }
     forgetLocationSource(id)
     remove(id)
   }

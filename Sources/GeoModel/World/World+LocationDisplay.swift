@@ -69,10 +69,10 @@ extension World {
     camera.x = point.x
     camera.y = point.y
     if display.awaitsZoom { camera.scale = display.initialZoomScale }
-    camera.scale = clamped(camera.scale, in: view)
+    let here = camera.viewpoint(Point(x: position.x, y: position.y), .wgs84)
+    guard let (camera, viewpoint, _) = try? limited(camera, here, in: view) else { return }
     changeKnown(view.id) { $0.locationDisplay.awaitsZoom = false }
     interruptAnimation(of: view.id, by: .location)
-    let viewpoint = camera.viewpoint(Point(x: position.x, y: position.y), .wgs84)
     setCamera(of: view.id, camera, viewpoint, by: .location)
   }
 }

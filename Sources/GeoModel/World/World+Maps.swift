@@ -70,6 +70,9 @@ extension World {
     var basemap = try content(of: container).basemap
     switch change.value {
     case .viewpointTarget(let target): return MemberChange(change.name, .viewpoint(try checked(target, in: container)))
+    case .envelope(let box):
+      let info = if case .map(let id) = container { try maps.require(id).reference } else { try describe(.wgs84) }
+      return MemberChange(change.name, .maxExtent(try maxExtent(box, in: info)))
     case .newBookmarks(let new): return MemberChange(change.name, .bookmarks(try made(new, in: container)))
     case .basemapName(let name):
       basemap = basemap ?? Basemap()

@@ -6,41 +6,77 @@ extension World {
   // MARK: Viewpoints
 
   /// Sets the viewpoint at once. Ends an animation and auto-pan, unless the view already has that viewpoint.
-  public mutating func setViewpoint(of id: ViewID, to target: ViewpointTarget) throws(ModelError) {
+  ///
+  /// - Returns: whether limits moved the target.
+  @discardableResult
+  public mutating func setViewpoint(of id: ViewID, to target: ViewpointTarget) throws(ModelError) -> Bool {
     let view = try views.require(id)
-    let (camera, viewpoint) = try resolve(target, in: view)
+    let (camera, viewpoint, isConstrained) = try resolve(target, in: view)
     // Clients echo viewpoints that they observe; an echo must end neither an animation nor auto-pan.
-    guard camera != view.camera || viewpoint != view.viewpoint else { return }
-    interruptAnimation(of: id)
-    setLocationDisplay(of: id) { $0.autoPanMode = .off }
+    guard camera != view.camera || viewpoint != view.viewpoint else { return isConstrained }
+    interruptAnimation(of: id, by: .viewpoint)
+    endAutoPan(of: id, onlyZooms: view.camera.differsOnlyInScale(from: camera))
     setCamera(of: id, camera, viewpoint, by: origin)
+    return isConstrained
   }
 
-  /// Animates to a viewpoint over `duration` seconds.
+  /// Animates to a viewpoint.
   public mutating func animateViewpoint(
-    of id: ViewID, to target: ViewpointTarget, duration: Double, easing: Easing
+    of id: ViewID, to target: ViewpointTarget, _ timing: AnimationTiming = AnimationTiming()
   ) throws(ModelError) -> ProcessID {
     let view = try views.require(id)
-    let (camera, viewpoint) = try resolve(target, in: view)
-    var sceneCameras: (from: SceneCamera, to: SceneCamera)?
-    if view.viewpoint.kind == .camera || viewpoint.kind == .camera {
-      var destination = view
-      (destination.camera, destination.viewpoint) = (camera, viewpoint)
-      sceneCameras = (try view.sceneCamera(), try destination.sceneCamera())
-    }
+    let (camera, viewpoint, isConstrained) = try resolve(target, in: view)
     let process = makeProcess()
-    interruptAnimation(of: id)
-    setLocationDisplay(of: id) { $0.autoPanMode = .off }
-    guard duration > 0, camera != view.camera || sceneCameras.map({ $0.from != $0.to }) ?? false else {
+    let animation = try animation(
+      process, of: view, to: (camera, viewpoint), timing, fit: target.fit(of: viewpoint), isConstrained: isConstrained)
+    interruptAnimation(of: id, by: .animation)
+    endAutoPan(of: id, onlyZooms: view.camera.differsOnlyInScale(from: camera))
+    guard animation.duration > 0, camera != view.camera || animation.sceneCameras.map({ $0.from != $0.to }) ?? false
+    else {
       setCamera(of: id, camera, viewpoint, by: origin)
-      end(process, .completed)
+      end(process, isConstrained ? .constrained : .completed)
       return process
     }
-    let animation = Animation(
-      process: process, start: clock.now, duration: duration, easing: easing, from: view.camera, to: camera,
-      sceneCameras: sceneCameras, destination: viewpoint)
+    if let rate = timing.rate { clock.raise(frameRate: rate) }
     changeKnown(id) { $0.animation = animation }
     return process
+  }
+
+  /// An animation from where a view is now.
+  func animation(
+    _ process: ProcessID?, of view: View, to destination: (camera: Camera, viewpoint: Viewpoint),
+    _ timing: AnimationTiming, fit: ViewpointTarget?, isConstrained: Bool
+  ) throws(ModelError) -> Animation {
+    var sceneCameras: (from: SceneCamera, to: SceneCamera)?
+    if view.viewpoint.kind == .camera || destination.viewpoint.kind == .camera {
+      var end = view
+      (end.camera, end.viewpoint) = destination
+      sceneCameras = (try view.sceneCamera(), try end.sceneCamera())
+    }
+    var to = destination.camera
+    // The short way may lead across the edge of the world.
+    if let wrap = view.wrap { to.x += wrap.shift(to.x, nearest: view.camera.x) }
+    let path: FlightPath? =
+      switch (timing.easing, sceneCameras) {
+      case (.flight, let (from, to)?): from.flight(to: to, rho: timing.rho, geodesy)
+      case (.flight, nil): view.flight(to: to, rho: timing.rho)
+      case (.linear, _), (.easeIn, _), (.easeOut, _), (.easeInOut, _): nil
+      }
+    return Animation(
+      process: process, start: clock.now, duration: timing.duration(along: path), timing: timing, from: view.camera,
+      to: to, path: path, sceneCameras: sceneCameras, destination: destination, fit: fit, isConstrained: isConstrained)
+  }
+
+  /// A running animation over a screen that has changed: if its target is then another camera, it goes there from where it is,
+  /// in the time that is left.
+  func refitted(_ running: Animation, in view: View) throws(ModelError) -> Animation {
+    guard let fit = running.fit else { return running }
+    let (camera, viewpoint, isConstrained) = try resolve(fit, in: view)
+    guard camera != running.destination.camera else { return running }
+    var timing = running.timing
+    timing.duration = max(running.duration - clock.now.seconds(since: running.start), 0)
+    return try animation(
+      running.process, of: view, to: (camera, viewpoint), timing, fit: fit, isConstrained: isConstrained)
   }
 
   /// Stops an animation at its current camera, or waiting for the start of a location source. False if the process has ended.
@@ -53,15 +89,30 @@ extension World {
     return cancelStart(process)
   }
 
-  /// Stops all animations at their current cameras.
+  /// Stops all animations at their current cameras, at the end of a session.
   public mutating func interruptAllAnimations() {
-    for id in moving(View.self) { interruptAnimation(of: id) }
+    for id in moving(View.self) { interruptAnimation(of: id, by: .closed) }
   }
 
-  mutating func interruptAnimation(of id: ViewID, by origin: Origin? = nil) {
+  /// Stops an animation at its current camera.
+  mutating func interruptAnimation(of id: ViewID, by cause: Interruption.Cause) {
     guard let animation = views[id]?.animation else { return }
-    changeKnown(id, by: origin) { $0.animation = nil }
-    end(animation.process, .interrupted)
+    changeKnown(id, by: cause == .location ? .location : nil) { $0.animation = nil }
+    end(animation, cause)
+  }
+
+  /// Ends the process of an interrupted animation.
+  mutating func end(_ animation: Animation, _ cause: Interruption.Cause) {
+    guard let process = animation.process else { return }
+    end(process, .interrupted(Interruption(cause: cause, origin: cause == .location ? .location : origin)))
+  }
+
+  /// Ends a process because its object was stopped or closed.
+  mutating func interrupt(_ process: ProcessID) { end(process, .interrupted(Interruption(cause: .closed, origin: origin))) }
+
+  /// Puts auto-pan off, as every change of a viewpoint but auto-pan's own does, unless the mode stays when the view is only zoomed.
+  mutating func endAutoPan(of id: ViewID, onlyZooms: Bool) {
+    setLocationDisplay(of: id) { if !(onlyZooms && $0.autoPanMode.staysWhenZoomed) { $0.autoPanMode = .off } }
   }
 
   mutating func advanceAnimation(of id: ViewID) {
@@ -70,28 +121,46 @@ extension World {
     guard elapsed < animation.duration else {
       changeKnown(id, by: .animation) {
         $0.animation = nil
-        $0.camera = animation.to
-        $0.viewpoint = animation.destination
+        ($0.camera, $0.viewpoint) = animation.destination
       }
-      end(animation.process, .completed)
+      if animation.timing.rate != nil { lowerFrameRate() }
+      if let process = animation.process { end(process, animation.isConstrained ? .constrained : .completed) }
       return
     }
-    let progress = animation.easing.progress(at: max(0, elapsed / animation.duration))
+    let frame = animation.frame(after: elapsed)
+    if let frame, frame <= animation.frame { return }
+    let (camera, viewpoint) = self.frame(of: animation, after: elapsed, in: view)
+    changeKnown(id, by: .animation) {
+      ($0.camera, $0.viewpoint) = (camera, viewpoint)
+      if let frame { $0.animation?.frame = frame }
+    }
+  }
+
+  private func frame(of animation: Animation, after elapsed: Double, in view: View) -> (Camera, Viewpoint) {
+    let position = animation.position(after: elapsed)
     if let (from, to) = animation.sceneCameras {
-      let between = SceneCamera.between(from, to, at: progress)
-      if let camera = try? flattened(between, on: view.screen) {
-        setCamera(of: id, camera, .camera(between), by: .animation)
-      }
-      return
+      let between = SceneCamera.between(from, to, at: position)
+      return (try? flattened(between, on: view.screen)).map { ($0, .camera(between)) } ?? (view.camera, view.viewpoint)
     }
-    var camera = Camera.between(animation.from, animation.to, at: progress, wrap: view.wrap)
-    camera.scale = clamped(camera.scale, in: view)
-    let reference = animation.destination.reference
-    // The interpolated center may have no coordinates in the destination's reference; the map's reference is used then.
-    let center = try? transformer.transform(camera.center, from: view.reference.reference, to: reference)
-    let viewpoint = camera.viewpoint(
-      center ?? camera.center, center == nil ? view.reference.reference : reference)
-    setCamera(of: id, camera, viewpoint, by: .animation)
+    var camera = view.placed(.between(animation.from, animation.to, at: position))
+    if let content = try? content(of: view.content) { camera = content.limited(camera, in: view) }
+    return (camera, viewpoint(of: camera, in: view, animation.destination.viewpoint.reference))
+  }
+
+  /// The clock ticks as fast as the fastest animation that is left asks for.
+  private mutating func lowerFrameRate() {
+    guard clock.frameRate != nil else { return }
+    let rates = moving(View.self).compactMap { views[$0]?.animation?.timing.rate }
+    if rates.isEmpty { clock.raise(frameRate: nil) }
+  }
+
+  /// A computed viewpoint in a reference; in the map's if the center has no coordinates there.
+  func viewpoint(of camera: Camera, in view: View, _ reference: SpatialReference) -> Viewpoint {
+    let map = view.reference.reference
+    if let center = try? transformer.transform(camera.center, from: map, to: reference) {
+      return camera.viewpoint(center, reference)
+    }
+    return camera.viewpoint(camera.center, map)
   }
 
   mutating func setCamera(of id: ViewID, _ camera: Camera, _ viewpoint: Viewpoint, by origin: Origin) {
@@ -103,8 +172,10 @@ extension World {
 
   // MARK: Resolving
 
-  /// The camera of a target in map units, and the viewpoint that a view keeps for it.
-  func resolve(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
+  /// The camera of a target in map units, the viewpoint that a view keeps for it, and whether limits moved it.
+  func resolve(
+    _ target: ViewpointTarget, in view: View
+  ) throws(ModelError) -> (Camera, Viewpoint, isConstrained: Bool) {
     var (camera, viewpoint) = try unchecked(target, in: view)
     if let wrap = view.wrap { camera.x = wrap.normalized(camera.x) }
     guard camera.isValid else {
@@ -113,32 +184,43 @@ extension World {
           "a viewpoint with finite coordinates and a scale in \(Camera.scales.lowerBound)...\(Camera.scales.upperBound)"
       )
     }
-    return try clamped(camera, viewpoint, in: view)
+    return try limited(camera, viewpoint, in: view)
   }
 
-  /// The scale clamped to the range of the map or scene.
-  func clamped(_ scale: Double, in view: View) -> Double { (try? content(of: view.content))?.clamped(scale) ?? scale }
-
-  /// The camera and viewpoint with the scale clamped to the range of the map or scene; the center stays.
-  func clamped(_ camera: Camera, _ viewpoint: Viewpoint, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
-    let scale = clamped(camera.scale, in: view)
-    guard scale != camera.scale else { return (camera, viewpoint) }
-    var camera = camera
-    if case .camera(let scene) = viewpoint {
-      guard !SceneCamera.isSame(camera.scale, scale) else { return (camera, viewpoint) }
-      let moved = try dollied(scene, by: scale / camera.scale)
-      return (try flattened(moved, on: view.screen), .camera(moved))
+  /// The camera and viewpoint within the scale range and the maximum extent of the map or scene.
+  func limited(
+    _ camera: Camera, _ viewpoint: Viewpoint, in view: View
+  ) throws(ModelError) -> (Camera, Viewpoint, isConstrained: Bool) {
+    guard let content = try? content(of: view.content) else { return (camera, viewpoint, false) }
+    if case .camera(let scene) = viewpoint { return try limited(camera, scene, to: content, in: view) }
+    let limited = content.limited(camera, in: view)
+    guard limited != camera else { return (camera, viewpoint, false) }
+    if limited.center == camera.center, case .centerAndScale(let center, _, _, let reference) = viewpoint {
+      return (limited, limited.viewpoint(center, reference), true)
     }
-    camera.scale = scale
-    if case .centerAndScale(let center, _, let rotation, let reference) = viewpoint {
-      return (camera, .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference))
-    }
-    // A viewpoint by a bounding geometry would imply a scale other than the clamped one.
+    // A viewpoint by a bounding geometry would imply another camera.
     do {
       let center = try transformer.transform(
-        camera.center, from: view.reference.reference, to: viewpoint.reference)
-      return (camera, camera.viewpoint(center, viewpoint.reference))
+        limited.center, from: view.reference.reference, to: viewpoint.reference)
+      return (limited, limited.viewpoint(center, viewpoint.reference), true)
     } catch { throw .transform(error) }
+  }
+
+  /// The camera of a scene with its scale in the range, looking at a point within the maximum extent.
+  private func limited(
+    _ camera: Camera, _ scene: SceneCamera, to content: MapContent, in view: View
+  ) throws(ModelError) -> (Camera, Viewpoint, isConstrained: Bool) {
+    var (camera, scene, isConstrained) = (camera, scene, false)
+    let scale = content.clamped(camera.scale)
+    if !SceneCamera.isSame(camera.scale, scale) {
+      scene = try dollied(scene, by: scale / camera.scale)
+      (camera, isConstrained) = (try flattened(scene, on: view.screen), true)
+    }
+    var limited = content.limited(camera, in: view)
+    limited.scale = camera.scale
+    guard limited.center != camera.center else { return (camera, .camera(scene), isConstrained) }
+    scene = try sceneCamera(over: limited, like: scene, on: view.screen)
+    return (try flattened(scene, on: view.screen), .camera(scene), true)
   }
 
   /// The viewpoint that views of a map or scene would keep for a target, checked on a default screen.
@@ -208,10 +290,10 @@ extension World {
 
   /// The camera of a view that shows all of a geometry.
   private func fitted(
-    _ geometry: Geometry, padding: Double, rotation: Double?, _ reference: SpatialReference, in view: View
+    _ geometry: Geometry, padding: Insets, rotation: Double?, _ reference: SpatialReference, in view: View
   ) throws(ModelError) -> Camera {
     guard !geometry.isEmpty else { throw .emptyGeometry }
-    try view.screen.checkPadding(padding)
+    try view.screen.check(padding)
     var inMap: Geometry
     do {
       let isInDegrees = try transformer.describe(reference).kind == .geographic
@@ -241,7 +323,7 @@ extension World {
       let box = Envelope(xMin: area.xMin, yMin: area.yMin, xMax: east, yMax: area.yMax)
       let extent = try transformer.bounds(of: box, from: .wgs84, to: info.reference)
       let camera = Camera.fitting(
-        .multiPoint(Positions(values: [extent.xMin, extent.yMin, extent.xMax, extent.yMax])), rotation: 0, padding: 0,
+        .multiPoint(Positions(values: [extent.xMin, extent.yMin, extent.xMax, extent.yMax])), rotation: 0, padding: Insets(),
         on: screen, metersPerUnit: info.metersPerUnit ?? metersPerDegree, scale: 1e8)
       guard let camera else { throw ModelError.emptyGeometry }
       let center = try transformer.transform(camera.center, from: info.reference, to: .wgs84)
@@ -251,5 +333,39 @@ extension World {
     } catch {
       throw .emptyGeometry
     }
+  }
+}
+
+extension ViewpointTarget {
+  /// The target to fit again when the screen changes; nil if its camera does not depend on the screen.
+  ///
+  /// - Parameter viewpoint: what it was resolved to.
+  fileprivate func fit(of viewpoint: Viewpoint) -> ViewpointTarget? {
+    switch (self, viewpoint) {
+    case (.boundingGeometry(let it, let padding, _, let reference), .boundingGeometry(_, let rotation, _)):
+      .boundingGeometry(it, padding: padding, rotation: rotation, reference: reference)
+    case (.boundingBox(let box, let padding, _, let reference), .boundingBox(_, let rotation, _)):
+      .boundingBox(box, padding: padding, rotation: rotation, reference: reference)
+    case (_, .centerAndScale): nil
+    case (_, .boundingGeometry), (_, .boundingBox), (_, .camera): viewpoint.target
+    }
+  }
+}
+
+extension Camera {
+  fileprivate func differsOnlyInScale(from other: Camera) -> Bool {
+    scale != other.scale && center == other.center && rotation == other.rotation
+  }
+}
+
+extension View {
+  /// The path of a flight to another camera. The window is as wide as the longer side of the screen.
+  fileprivate func flight(to end: Camera, rho: Double) -> FlightPath {
+    func width(_ camera: Camera) -> Double {
+      max(screen.width, screen.height) * camera.resolution(on: screen, metersPerUnit: metersPerUnit)
+    }
+    let (dx, dy) = (end.x - camera.x, end.y - camera.y)
+    return FlightPath(
+      distance: (dx * dx + dy * dy).squareRoot(), from: width(camera), to: width(end), rho: rho)
   }
 }

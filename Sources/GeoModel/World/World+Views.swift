@@ -11,7 +11,7 @@ extension World {
     var view = try draft(over: content, screen: screen)
     let initial = try self.content(of: content).initialViewpoint
     if let target = viewpoint ?? initial?.target {
-      (view.camera, view.viewpoint) = try resolve(target, in: view)
+      (view.camera, view.viewpoint, _) = try resolve(target, in: view)
     }
     return insert(
       View(
@@ -32,7 +32,7 @@ extension World {
     var view = View(
       id: ViewID(""), content: content, reference: info, wrap: WorldWrap(info, transformer),
       polarLimit: PolarLimit(info, transformer), screen: screen, viewpoint: start, camera: camera)
-    (view.camera, view.viewpoint) = try clamped(camera, start, in: view)
+    (view.camera, view.viewpoint, _) = try limited(camera, start, in: view)
     return view
   }
 
@@ -50,12 +50,12 @@ extension World {
     var next = try draft(over: content, screen: view.screen)
     let initial = try self.content(of: content).initialViewpoint
     if let target = target ?? initial?.target {
-      (next.camera, next.viewpoint) = try resolve(target, in: next)
-      setLocationDisplay(of: id) { $0.autoPanMode = .off }
+      (next.camera, next.viewpoint, _) = try resolve(target, in: next)
+      endAutoPan(of: id, onlyZooms: false)
     } else if let here = try? viewpoint(of: view, over: content), let found = try? resolve(here.target, in: next) {
-      (next.camera, next.viewpoint) = found
+      (next.camera, next.viewpoint, _) = found
     }
-    interruptAnimation(of: id)
+    interruptAnimation(of: id, by: .content)
     changeKnown(id) { $0.show(next) }
   }
 
@@ -71,7 +71,7 @@ extension World {
   }
 
   private mutating func close(_ view: View) {
-    if let animation = view.animation { end(animation.process, .interrupted) }
+    if let animation = view.animation { end(animation, .closed) }
     for overlay in view.overlays { remove(overlay) }
     remove(view.id)
   }
@@ -83,10 +83,16 @@ extension World {
     }
   }
 
-  /// Sets members of a view's screen. Center and scale stay. A scene camera stays instead, and the scale follows from it.
+  /// Sets members of a view's screen. Center and scale stay, as far as the maximum extent lets them. A scene camera stays instead,
+  /// and the scale follows from it. An animation goes on to its target, fitted to the new screen.
   public mutating func resizeView(_ id: ViewID, _ changes: [MemberChange]) throws(ModelError) {
     var resized = try views.require(id).setting(changes)
-    if case .camera(let scene) = resized.viewpoint { resized.camera = try flattened(scene, on: resized.screen) }
+    if case .camera(let scene) = resized.viewpoint {
+      resized.camera = try flattened(scene, on: resized.screen)
+    } else {
+      (resized.camera, resized.viewpoint, _) = try limited(resized.camera, resized.viewpoint, in: resized)
+    }
+    if let running = resized.animation { resized.animation = try refitted(running, in: resized) }
     try change(id) { (view) throws(ModelError) in view = resized }
   }
 }

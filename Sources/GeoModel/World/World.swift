@@ -71,6 +71,8 @@ public struct World: Sendable {
   private var lastNumber = 0
   private var lastProcess = 0
   private var ended: [(ProcessID, ProcessEnd)] = []
+  /// Taps that have not been taken.
+  var taps: [Tap] = []
 
   /// State at the beginning of the command that the journal does not restore.
   private struct Start {
@@ -78,6 +80,7 @@ public struct World: Sendable {
     let changes: Int
     let examined: Int
     let ended: Int
+    let taps: Int
     let clock: Clock
     let usedIDs: UsedIDs
     let derived: Derived
@@ -116,7 +119,8 @@ public struct World: Sendable {
     propagated = 0
     journal.clear()
     start = Start(
-      revision: revision, changes: changes.count, examined: examined, ended: ended.count, clock: clock,
+      revision: revision, changes: changes.count, examined: examined, ended: ended.count, taps: taps.count,
+      clock: clock,
       usedIDs: usedIDs, derived: derived, references: references,
       linkEnds: linkEnds)
   }
@@ -133,6 +137,7 @@ public struct World: Sendable {
     references = start.references
     linkEnds = start.linkEnds
     ended.removeLast(ended.count - start.ended)
+    taps.removeLast(taps.count - start.taps)
     usedIDs = start.usedIDs
     revision = start.revision
     hasChanged = false

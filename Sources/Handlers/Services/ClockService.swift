@@ -14,7 +14,7 @@ package enum ClockService: ClockHandlers {
     let clock = client.world.clock
     return .init(
       revision: client.world.revision, mode: clock.mode.wire,
-      now: (clock.mode == .real ? client.realTime : clock.now).text, tickRate: clock.tickRate)
+      now: clock.time(at: client.realTime).text, tickRate: clock.tickRate, factor: clock.factor)
   }
 
   package static func set(_ params: ClockProtocol.Set.Params, in world: inout World) throws -> Answer<
@@ -23,10 +23,11 @@ package enum ClockService: ClockHandlers {
     let now = try params.now.map { try instant($0, "/params/now") }
     world.setClock(
       mode: params.mode.map { Clock.Mode($0) }, now: now, tickRate: params.tickRate,
-      realTime: world.realTime)
+      factor: params.factor, realTime: world.realTime)
     return {
       .init(
-        revision: $0.revision, mode: $0.clock.mode.wire, now: $0.clock.now.text, tickRate: $0.clock.tickRate)
+        revision: $0.revision, mode: $0.clock.mode.wire, now: $0.clock.now.text, tickRate: $0.clock.tickRate,
+        factor: $0.clock.factor)
     }
   }
 
@@ -37,10 +38,7 @@ package enum ClockService: ClockHandlers {
     let ticks = client.world.pendingTicks(until: end)
     guard ticks <= (client.world.isMoving ? maxAnimatedTicks : maxTicks) else { throw ModelError.tooManyTicks }
     // Ticks without animation have no effect and are skipped at once.
-    for _ in 0..<ticks {
-      guard client.world.isMoving else { break }
-      client.advance { $0.tick() }
-    }
+    while client.world.isMoving, client.world.clock.nextTick <= end { client.advance { $0.tick() } }
     client.advance {
       $0.skipTicks(to: end)
       $0.advance(to: end)

@@ -48,22 +48,40 @@ package enum ViewService: ViewHandlers {
   > {
     let id = ViewID(params.view)
     _ = try world.views.require(id)
-    try world.setViewpoint(of: id, to: try Wire.target(params.viewpoint))
-    return { .init(revision: $0.revision, viewpoint: Wire.viewpoint(try $0.views.require(id).viewpoint)) }
+    let isConstrained = try world.setViewpoint(of: id, to: try Wire.target(params.viewpoint))
+    return {
+      .init(
+        revision: $0.revision, viewpoint: Wire.viewpoint(try $0.views.require(id).viewpoint),
+        constrained: isConstrained ? true : nil)
+    }
   }
 
   package static func animateViewpoint(_ params: AnimateViewpoint.Params, in world: inout World) throws -> ProcessID {
     let id = ViewID(params.view)
     _ = try world.views.require(id)
     return try world.animateViewpoint(
-      of: id, to: try Wire.target(params.viewpoint), duration: params.duration,
-      easing: .init(params.easing))
+      of: id, to: try Wire.target(params.viewpoint),
+      AnimationTiming(
+        duration: params.duration, easing: .init(params.easing), rho: params.rho, speed: params.speed, rate: params.rate))
   }
 
   package static func animateViewpointEnded(
     _ params: AnimateViewpoint.Params, _ end: ProcessEnd, in world: World
   ) throws -> AnimateViewpoint.Result {
-    .init(revision: world.revision, arrived: end == .completed)
+    .init(
+      revision: world.revision, arrived: end == .completed || end == .constrained, interruptedBy: Wire.interruption(end),
+      constrained: end == .constrained ? true : nil)
+  }
+
+  package static func interact(_ params: Interact.Params, in world: inout World) throws -> Answer<Interact.Result> {
+    let id = ViewID(params.view)
+    let isConstrained = try world.interact(with: id, Wire.interaction(params.interaction))
+    return {
+      let view = try $0.views.require(id)
+      return .init(
+        revision: $0.revision, viewpoint: Wire.viewpoint(view.viewpoint), isNavigating: view.isNavigating,
+        constrained: isConstrained ? true : nil)
+    }
   }
 
   package static func observeViewpoint(
@@ -79,6 +97,16 @@ package enum ViewService: ViewHandlers {
     return .init(
       subscription: id, revision: client.world.revision,
       viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, client.world), isNavigating: view.isNavigating)
+  }
+
+  package static func observeTaps(
+    _ params: ObserveTaps.Params, on client: any HandlerClient
+  ) throws -> ObserveTaps.Result {
+    let view = try client.world.views.require(ID(params.view))
+    let reference = try client.world.canonical(params.spatialReference)
+    let id = try client.subscribers.makeID()
+    client.subscribers.add(TapSubscriber(id: id, view: view.id, reference: reference), client.world)
+    return .init(subscription: id, revision: client.world.revision)
   }
 
   package static func layerViewStates(

@@ -75,7 +75,9 @@ struct ErrorPlace {
   }
 
   /// The geometry of a request that has one.
-  var pathToGeometry: String? { path(toMember: "center", "geometry", "line", "points", "locations", "envelope") }
+  var pathToGeometry: String? {
+    path(toMember: "center", "geometry", "line", "points", "locations", "envelope", "maxExtent", "value")
+  }
 
   /// The pointer to the position at an index: to an element of a list of points, or to the geometry that contains it.
   func path(toPosition index: Int) -> String? {

@@ -282,7 +282,7 @@ struct CommandTests {
     #expect(try server.state("/maps/m/operationalLayers/*") == ["/maps/m/operationalLayers/0": "l"])
     #expect(try server.state("/views/*/viewpoint/center/coordinates/*").count == 2)
     #expect(try server.state("/overlays/*/graphics/*/attributes/a") == ["/overlays/o/graphics/0/attributes/a": 1])
-    #expect(try server.state("/clock/*").count == 2)
+    #expect(try server.state("/clock/*").count == 3)
   }
 
   @Test func `manual time cannot advance beyond the last representable instant`() throws {

@@ -163,6 +163,13 @@ class Client(Caller, Domains):
         params = _present(view=view, kinds=kinds, exceptOrigin=except_origin, maxRate=max_rate)
         return Opening(self, "view/observeViewpoint", params, lambda: Subscription(self, limit))
 
+    def observe_taps(
+        self, view: str, *, spatial_reference: str | None = None, limit: int = DEFAULT_LIMIT
+    ) -> Opening[Subscription]:
+        """Observes the taps on a view by `view/tapped`: `async for tap in taps`, each with its `location`."""
+        params = _present(view=view, spatialReference=spatial_reference)
+        return Opening(self, "view/observeTaps", params, lambda: Subscription(self, limit))
+
     def observe_location(
         self, location_source: str, *, max_rate: float | None = None, limit: int = DEFAULT_LIMIT
     ) -> Opening[Subscription]:

@@ -135,6 +135,7 @@ class SyncClient(Domains):
 
     observe = _followed(Client.observe, SyncStateSubscription)
     observe_viewpoint = _followed(Client.observe_viewpoint, SyncSubscription)
+    observe_taps = _followed(Client.observe_taps, SyncSubscription)
     observe_location = _followed(Client.observe_location, SyncSubscription)
 
 
