@@ -12,10 +12,10 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     isTimeFilterEnabled, renderer, labels, labelsEnabled, popup, featureReduction, isPopupEnabled, velocity,
     interval, loops, authorization, staleAfter, maxAccuracy, minDistance, minInterval, isStale, location,
     heading, refusals, satellites, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint,
-    referenceScale, backgroundColor, view, selectionColor, renderingMode, graphicCount, baseSurface, driver,
-    path, width, height, dpi, viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay,
-    mode, tickRate, canUndo, canRedo, undoName, redoName, isEditing, isModified, environment, graphics,
-    layerViewStates
+    referenceScale, maxExtent, scaleLevels, rotationSnap, backgroundColor, view, selectionColor,
+    renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint, center, scale,
+    rotation, isNavigating, overlays, locationDisplay, mode, tickRate, factor, canUndo, canRedo, undoName,
+    redoName, isEditing, isModified, environment, graphics, layerViewStates
 }
 
 extension Collection {
@@ -77,8 +77,8 @@ extension Collection {
       }
     case .maps:
       switch property {
-      case .title, .basemap, .bookmarks, .initialViewpoint, .referenceScale, .minScale, .maxScale,
-        .backgroundColor:
+      case .title, .basemap, .bookmarks, .initialViewpoint, .referenceScale, .minScale, .maxScale, .maxExtent,
+        .scaleLevels, .rotationSnap, .backgroundColor:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
       case .spatialReference:
         [.returned, .written, .modifies]
@@ -106,8 +106,8 @@ extension Collection {
       }
     case .scenes:
       switch property {
-      case .title, .basemap, .bookmarks, .initialViewpoint, .referenceScale, .minScale, .maxScale,
-        .backgroundColor:
+      case .title, .basemap, .bookmarks, .initialViewpoint, .referenceScale, .minScale, .maxScale, .maxExtent,
+        .scaleLevels, .rotationSnap, .backgroundColor:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
       case .loadStatus:
         [.returned, .observed]

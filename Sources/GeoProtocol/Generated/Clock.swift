@@ -5,8 +5,9 @@ import JSON
 
 /// The clock of animations and location sources.
 ///
-/// Real time is the system's. Manual time starts at 2000-01-01T00:00:00Z and moves only by `clock/advance`, so that
-/// tests and simulations need not sleep and are reproducible. There are 30 ticks per second by default.
+/// Real time is the system's, or scaled: it then passes `factor` times as fast. Manual time starts at
+/// 2000-01-01T00:00:00Z and moves only by `clock/advance`, so that tests and simulations need not sleep and are
+/// reproducible. There are 30 ticks per second by default.
 public enum ClockProtocol {
   /// The mode of the clock.
   public enum ClockMode: String, WireEnum {
@@ -37,12 +38,15 @@ public enum ClockProtocol {
       public var now: String
       /// Ticks per second. Unit: 1/second.
       public var tickRate: Double
+      /// Seconds of the model in a real second; manual time has none.
+      public var factor: Double
 
-      public init(revision: Int, mode: ClockProtocol.ClockMode, now: String, tickRate: Double) {
+      public init(revision: Int, mode: ClockProtocol.ClockMode, now: String, tickRate: Double, factor: Double) {
         self.revision = revision
         self.mode = mode
         self.now = now
         self.tickRate = tickRate
+        self.factor = factor
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -55,6 +59,8 @@ public enum ClockProtocol {
         writer.value(now)
         writer.key("tickRate")
         writer.value(tickRate)
+        writer.key("factor")
+        writer.value(factor)
         writer.endObject()
       }
     }
@@ -67,15 +73,22 @@ public enum ClockProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Real or manual.
       public var mode: ClockProtocol.ClockMode?
-      /// The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual.
+      /// The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual. Also the time from which
+      /// scaled time continues; without effect on real time that is not scaled.
       public var now: String?
-      /// Ticks per second. Unit: 1/second.
+      /// Ticks per second: of the model, with scaled time real ones. Unit: 1/second.
       public var tickRate: Double?
+      /// Seconds of the model in a real second. Scaled time continues from where it is; 1 leads back to the system's
+      /// time. Kept, without effect, while time is manual.
+      public var factor: Double?
 
-      public init(mode: ClockProtocol.ClockMode? = nil, now: String? = nil, tickRate: Double? = nil) {
+      public init(
+        mode: ClockProtocol.ClockMode? = nil, now: String? = nil, tickRate: Double? = nil, factor: Double? = nil
+      ) {
         self.mode = mode
         self.now = now
         self.tickRate = tickRate
+        self.factor = factor
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -88,6 +101,10 @@ public enum ClockProtocol {
           : nil
         let tickRate = json["tickRate"]
         self.tickRate = try tickRate.isPresent ? tickRate.double("number in 1...240") { $0 >= 1 && $0 <= 240 } : nil
+        let factor = json["factor"]
+        self.factor = try factor.isPresent
+          ? factor.double("number in 0.001...10000") { $0 >= 0.001 && $0 <= 10000 }
+          : nil
       }
     }
 
@@ -100,12 +117,15 @@ public enum ClockProtocol {
       public var now: String
       /// Ticks per second. Unit: 1/second.
       public var tickRate: Double
+      /// Seconds of the model in a real second; manual time has none.
+      public var factor: Double
 
-      public init(revision: Int, mode: ClockProtocol.ClockMode, now: String, tickRate: Double) {
+      public init(revision: Int, mode: ClockProtocol.ClockMode, now: String, tickRate: Double, factor: Double) {
         self.revision = revision
         self.mode = mode
         self.now = now
         self.tickRate = tickRate
+        self.factor = factor
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -118,6 +138,8 @@ public enum ClockProtocol {
         writer.value(now)
         writer.key("tickRate")
         writer.value(tickRate)
+        writer.key("factor")
+        writer.value(factor)
         writer.endObject()
       }
     }
@@ -129,7 +151,7 @@ public enum ClockProtocol {
     public static let name: StaticString = "clock/advance"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The interval. Unit: second.
+      /// The interval; at most a million ticks. Unit: second.
       public var seconds: Double
 
       public init(seconds: Double) {
@@ -138,7 +160,7 @@ public enum ClockProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.seconds = try json["seconds"].double("number in 0...86400") { $0 >= 0 && $0 <= 86400 }
+        self.seconds = try json["seconds"].double("number in 0...1000000000000") { $0 >= 0 && $0 <= 1000000000000 }
       }
     }
 

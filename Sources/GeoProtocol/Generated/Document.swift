@@ -399,6 +399,17 @@ public enum DocumentProtocol {
     public var minScale: Double?
     /// Views are not zoomed in beyond this denominator; clamped likewise.
     public var maxScale: Double?
+    /// In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+    /// auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+    /// precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the
+    /// antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do
+    /// not change until they move.
+    public var maxExtent: SessionProtocol.Envelope?
+    /// Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+    public var scaleLevels: [Double]?
+    /// A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent. Unit:
+    /// degree.
+    public var rotationSnap: Double?
     /// The colour where nothing is drawn; none when absent.
     public var backgroundColor: String?
 
@@ -408,7 +419,8 @@ public enum DocumentProtocol {
       referenceLayers: [DocumentProtocol.SavedLayer] = [], tables: [DocumentProtocol.SavedLayer] = [],
       title: String? = nil, bookmarks: [BookmarkProtocol.Bookmark]? = nil,
       initialViewpoint: ViewProtocol.Viewpoint? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
-      maxScale: Double? = nil, backgroundColor: String? = nil
+      maxScale: Double? = nil, maxExtent: SessionProtocol.Envelope? = nil, scaleLevels: [Double]? = nil,
+      rotationSnap: Double? = nil, backgroundColor: String? = nil
     ) {
       self.map = map
       self.spatialReference = spatialReference
@@ -423,6 +435,9 @@ public enum DocumentProtocol {
       self.referenceScale = referenceScale
       self.minScale = minScale
       self.maxScale = maxScale
+      self.maxExtent = maxExtent
+      self.scaleLevels = scaleLevels
+      self.rotationSnap = rotationSnap
       self.backgroundColor = backgroundColor
     }
 
@@ -461,6 +476,16 @@ public enum DocumentProtocol {
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let maxExtent = json["maxExtent"]
+      self.maxExtent = try maxExtent.isPresent ? SessionProtocol.Envelope(from: maxExtent) : nil
+      let scaleLevels = json["scaleLevels"]
+      self.scaleLevels = try scaleLevels.isPresent
+        ? scaleLevels.array("array of at most 1000 elements", 0...1000, MapProtocol.readScaleLevel)
+        : nil
+      let rotationSnap = json["rotationSnap"]
+      self.rotationSnap = try rotationSnap.isPresent
+        ? rotationSnap.double("number in 0...180") { $0 >= 0 && $0 <= 180 }
+        : nil
       let backgroundColor = json["backgroundColor"]
       self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
     }
@@ -506,6 +531,18 @@ public enum DocumentProtocol {
       if let maxScale {
         writer.key("maxScale")
         writer.value(maxScale)
+      }
+      if let maxExtent {
+        writer.key("maxExtent")
+        maxExtent.encode(to: &writer)
+      }
+      if let scaleLevels {
+        writer.key("scaleLevels")
+        writer.array(scaleLevels) { $1.value($0) }
+      }
+      if let rotationSnap {
+        writer.key("rotationSnap")
+        writer.value(rotationSnap)
       }
       if let backgroundColor {
         writer.key("backgroundColor")
@@ -784,6 +821,17 @@ public enum DocumentProtocol {
     public var minScale: Double?
     /// Views are not zoomed in beyond this denominator; clamped likewise.
     public var maxScale: Double?
+    /// In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+    /// auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+    /// precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the
+    /// antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do
+    /// not change until they move.
+    public var maxExtent: SessionProtocol.Envelope?
+    /// Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+    public var scaleLevels: [Double]?
+    /// A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent. Unit:
+    /// degree.
+    public var rotationSnap: Double?
     /// The colour where nothing is drawn; none when absent.
     public var backgroundColor: String?
 
@@ -794,7 +842,8 @@ public enum DocumentProtocol {
       referenceLayers: [DocumentProtocol.SavedLayer] = [], tables: [DocumentProtocol.SavedLayer] = [],
       title: String? = nil, bookmarks: [BookmarkProtocol.Bookmark]? = nil,
       initialViewpoint: ViewProtocol.Viewpoint? = nil, referenceScale: Double? = nil, minScale: Double? = nil,
-      maxScale: Double? = nil, backgroundColor: String? = nil
+      maxScale: Double? = nil, maxExtent: SessionProtocol.Envelope? = nil, scaleLevels: [Double]? = nil,
+      rotationSnap: Double? = nil, backgroundColor: String? = nil
     ) {
       self.scene = scene
       self.basemap = basemap
@@ -810,6 +859,9 @@ public enum DocumentProtocol {
       self.referenceScale = referenceScale
       self.minScale = minScale
       self.maxScale = maxScale
+      self.maxExtent = maxExtent
+      self.scaleLevels = scaleLevels
+      self.rotationSnap = rotationSnap
       self.backgroundColor = backgroundColor
     }
 
@@ -850,6 +902,16 @@ public enum DocumentProtocol {
       self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
       let maxScale = json["maxScale"]
       self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+      let maxExtent = json["maxExtent"]
+      self.maxExtent = try maxExtent.isPresent ? SessionProtocol.Envelope(from: maxExtent) : nil
+      let scaleLevels = json["scaleLevels"]
+      self.scaleLevels = try scaleLevels.isPresent
+        ? scaleLevels.array("array of at most 1000 elements", 0...1000, MapProtocol.readScaleLevel)
+        : nil
+      let rotationSnap = json["rotationSnap"]
+      self.rotationSnap = try rotationSnap.isPresent
+        ? rotationSnap.double("number in 0...180") { $0 >= 0 && $0 <= 180 }
+        : nil
       let backgroundColor = json["backgroundColor"]
       self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
     }
@@ -899,6 +961,18 @@ public enum DocumentProtocol {
       if let maxScale {
         writer.key("maxScale")
         writer.value(maxScale)
+      }
+      if let maxExtent {
+        writer.key("maxExtent")
+        maxExtent.encode(to: &writer)
+      }
+      if let scaleLevels {
+        writer.key("scaleLevels")
+        writer.array(scaleLevels) { $1.value($0) }
+      }
+      if let rotationSnap {
+        writer.key("rotationSnap")
+        writer.value(rotationSnap)
       }
       if let backgroundColor {
         writer.key("backgroundColor")

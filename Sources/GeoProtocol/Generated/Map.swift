@@ -8,6 +8,11 @@ import JSON
 /// Drawing order, from the bottom: the basemap's base layers, the operational layers, the basemap's reference layers.
 /// Tables are not drawn.
 public enum MapProtocol {
+  /// The denominator of a scale.
+  static func readScaleLevel(_ json: JSONValue) throws(JSONError) -> Double {
+    try json.double("number above 0") { $0 > 0 }
+  }
+
   /// Layers for orientation, below and above the operational ones.
   public struct Basemap: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
@@ -99,6 +104,17 @@ public enum MapProtocol {
       public var minScale: Double?
       /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?
+      /// In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+      /// auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+      /// precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the
+      /// antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views
+      /// do not change until they move.
+      public var maxExtent: SessionProtocol.Envelope?
+      /// Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+      public var scaleLevels: [Double]?
+      /// A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent. Unit:
+      /// degree.
+      public var rotationSnap: Double?
       /// The colour where nothing is drawn; none when absent.
       public var backgroundColor: String?
 
@@ -107,6 +123,7 @@ public enum MapProtocol {
         title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
         bookmarks: [BookmarkProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
         referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+        maxExtent: SessionProtocol.Envelope? = nil, scaleLevels: [Double]? = nil, rotationSnap: Double? = nil,
         backgroundColor: String? = nil
       ) {
         self.id = id
@@ -119,6 +136,9 @@ public enum MapProtocol {
         self.referenceScale = referenceScale
         self.minScale = minScale
         self.maxScale = maxScale
+        self.maxExtent = maxExtent
+        self.scaleLevels = scaleLevels
+        self.rotationSnap = rotationSnap
         self.backgroundColor = backgroundColor
       }
 
@@ -150,6 +170,16 @@ public enum MapProtocol {
         self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
         let maxScale = json["maxScale"]
         self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let maxExtent = json["maxExtent"]
+        self.maxExtent = try maxExtent.isPresent ? SessionProtocol.Envelope(from: maxExtent) : nil
+        let scaleLevels = json["scaleLevels"]
+        self.scaleLevels = try scaleLevels.isPresent
+          ? scaleLevels.array("array of at most 1000 elements", 0...1000, MapProtocol.readScaleLevel)
+          : nil
+        let rotationSnap = json["rotationSnap"]
+        self.rotationSnap = try rotationSnap.isPresent
+          ? rotationSnap.double("number in 0...180") { $0 >= 0 && $0 <= 180 }
+          : nil
         let backgroundColor = json["backgroundColor"]
         self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
       }
@@ -164,6 +194,9 @@ public enum MapProtocol {
         if let referenceScale { members.append(("referenceScale", .number(referenceScale))) }
         if let minScale { members.append(("minScale", .number(minScale))) }
         if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let maxExtent { members.append(("maxExtent", .envelope(maxExtent))) }
+        if let scaleLevels { members.append(("scaleLevels", .numbers(scaleLevels))) }
+        if let rotationSnap { members.append(("rotationSnap", .number(rotationSnap))) }
         if let backgroundColor { members.append(("backgroundColor", .string(backgroundColor))) }
         return members
       }
@@ -235,7 +268,7 @@ public enum MapProtocol {
       /// Its id.
       public var map: String
       /// Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
-      /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+      /// `referenceScale`, `minScale`, `maxScale`, `maxExtent`, `scaleLevels`, `rotationSnap`, `backgroundColor`.
       public var clear: [String]?
       /// Its title.
       public var title: String?
@@ -253,6 +286,17 @@ public enum MapProtocol {
       public var minScale: Double?
       /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?
+      /// In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+      /// auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+      /// precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the
+      /// antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views
+      /// do not change until they move.
+      public var maxExtent: SessionProtocol.Envelope?
+      /// Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+      public var scaleLevels: [Double]?
+      /// A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent. Unit:
+      /// degree.
+      public var rotationSnap: Double?
       /// The colour where nothing is drawn; none when absent.
       public var backgroundColor: String?
 
@@ -260,6 +304,7 @@ public enum MapProtocol {
         map: String, clear: [String]? = nil, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
         bookmarks: [BookmarkProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
         referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+        maxExtent: SessionProtocol.Envelope? = nil, scaleLevels: [Double]? = nil, rotationSnap: Double? = nil,
         backgroundColor: String? = nil
       ) {
         self.map = map
@@ -271,6 +316,9 @@ public enum MapProtocol {
         self.referenceScale = referenceScale
         self.minScale = minScale
         self.maxScale = maxScale
+        self.maxExtent = maxExtent
+        self.scaleLevels = scaleLevels
+        self.rotationSnap = rotationSnap
         self.backgroundColor = backgroundColor
       }
 
@@ -297,6 +345,16 @@ public enum MapProtocol {
         self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
         let maxScale = json["maxScale"]
         self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let maxExtent = json["maxExtent"]
+        self.maxExtent = try maxExtent.isPresent ? SessionProtocol.Envelope(from: maxExtent) : nil
+        let scaleLevels = json["scaleLevels"]
+        self.scaleLevels = try scaleLevels.isPresent
+          ? scaleLevels.array("array of at most 1000 elements", 0...1000, MapProtocol.readScaleLevel)
+          : nil
+        let rotationSnap = json["rotationSnap"]
+        self.rotationSnap = try rotationSnap.isPresent
+          ? rotationSnap.double("number in 0...180") { $0 >= 0 && $0 <= 180 }
+          : nil
         let backgroundColor = json["backgroundColor"]
         self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
         try json.requireUnset(namedIn: "clear")
@@ -312,6 +370,9 @@ public enum MapProtocol {
         if let referenceScale { members.append(("referenceScale", .number(referenceScale))) }
         if let minScale { members.append(("minScale", .number(minScale))) }
         if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let maxExtent { members.append(("maxExtent", .envelope(maxExtent))) }
+        if let scaleLevels { members.append(("scaleLevels", .numbers(scaleLevels))) }
+        if let rotationSnap { members.append(("rotationSnap", .number(rotationSnap))) }
         if let backgroundColor { members.append(("backgroundColor", .string(backgroundColor))) }
         for name in clear ?? [] { members.append((name, nil)) }
         return members

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "36604a33dcfd46d9"
+  public static let hash = "8bccb6c42e729b39"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "geotrigger", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state",
@@ -134,7 +134,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "clock/set", domain: "clock", shape: .command, since: "0.1.0",
-      params: ["mode", "now", "tickRate"], required: [],
+      params: ["mode", "now", "tickRate", "factor"], required: [],
       errors: [.invalidTime, .contentModified]
     ),
     MethodInfo(
@@ -628,7 +628,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",
       params: ["id", "spatialReference", "ifExists", "title", "basemap", "bookmarks", "initialViewpoint",
-      "referenceScale", "minScale", "maxScale", "backgroundColor"], required: [],
+      "referenceScale", "minScale", "maxScale", "maxExtent", "scaleLevels", "rotationSnap", "backgroundColor"],
+      required: [],
       errors: [.idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
@@ -645,7 +646,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "map/update", domain: "map", shape: .command, since: "0.1.0",
       params: ["map", "clear", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale",
-      "maxScale", "backgroundColor"], required: ["map"],
+      "maxScale", "maxExtent", "scaleLevels", "rotationSnap", "backgroundColor"], required: ["map"],
       errors: [.unknownId, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
@@ -756,7 +757,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
       params: ["id", "elevationSources", "ifExists", "title", "basemap", "bookmarks", "initialViewpoint",
-      "referenceScale", "minScale", "maxScale", "backgroundColor", "baseSurface"], required: [],
+      "referenceScale", "minScale", "maxScale", "maxExtent", "scaleLevels", "rotationSnap", "backgroundColor",
+      "baseSurface"], required: [],
       errors: [.idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
       .openFailed, .addressFailed, .credentialsNeeded, .readerFailed, .libraryMissing, .unknownId, .contentModified]
@@ -774,7 +776,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "scene/update", domain: "scene", shape: .command, since: "0.1.0",
       params: ["scene", "clear", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale",
-      "maxScale", "backgroundColor", "baseSurface"], required: ["scene"],
+      "maxScale", "maxExtent", "scaleLevels", "rotationSnap", "backgroundColor", "baseSurface"], required:
+      ["scene"],
       errors: [.unknownId, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
@@ -930,9 +933,14 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/animateViewpoint", domain: "view", shape: .process, since: "0.1.0",
-      params: ["view", "viewpoint", "duration", "easing"], required: ["view", "viewpoint"],
+      params: ["view", "viewpoint", "duration", "easing", "rho", "speed", "rate"], required: ["view", "viewpoint"],
       errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .outOfRange,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
+      name: "view/interact", domain: "view", shape: .command, since: "0.4.0",
+      params: ["view", "interaction"], required: ["view", "interaction"],
+      errors: [.unknownId, .outOfRange, .invalidGeometry, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/layerViewStates", domain: "view", shape: .query, since: "0.1.0",
@@ -977,6 +985,11 @@ public enum WireProtocol {
       name: "view/observeViewpoint", domain: "view", shape: .session, since: "0.1.0",
       params: ["view", "kinds", "exceptOrigin", "maxRate"], required: ["view"],
       errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "view/observeTaps", domain: "view", shape: .session, since: "0.4.0",
+      params: ["view", "spatialReference"], required: ["view"],
+      errors: [.unknownId, .unknownSpatialReference, .libraryMissing]
     ),
     MethodInfo(
       name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
@@ -1053,6 +1066,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/links/*", coalescing: .every),
     StatePathInfo(path: "/clock/mode", coalescing: .latest),
     StatePathInfo(path: "/clock/tickRate", coalescing: .latest),
+    StatePathInfo(path: "/clock/factor", coalescing: .latest),
     StatePathInfo(path: "/document/path", coalescing: .merge),
     StatePathInfo(path: "/edit/canUndo", coalescing: .merge),
     StatePathInfo(path: "/edit/canRedo", coalescing: .merge),
@@ -1138,6 +1152,9 @@ public enum WireProtocol {
     StatePathInfo(path: "/maps/*/referenceScale", coalescing: .merge),
     StatePathInfo(path: "/maps/*/minScale", coalescing: .merge),
     StatePathInfo(path: "/maps/*/maxScale", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/maxExtent", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/scaleLevels", coalescing: .merge),
+    StatePathInfo(path: "/maps/*/rotationSnap", coalescing: .merge),
     StatePathInfo(path: "/maps/*/backgroundColor", coalescing: .merge),
     StatePathInfo(path: "/overlays/*", coalescing: .every),
     StatePathInfo(path: "/overlays/*/name", coalescing: .merge),
@@ -1168,6 +1185,9 @@ public enum WireProtocol {
     StatePathInfo(path: "/scenes/*/referenceScale", coalescing: .merge),
     StatePathInfo(path: "/scenes/*/minScale", coalescing: .merge),
     StatePathInfo(path: "/scenes/*/maxScale", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/maxExtent", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/scaleLevels", coalescing: .merge),
+    StatePathInfo(path: "/scenes/*/rotationSnap", coalescing: .merge),
     StatePathInfo(path: "/scenes/*/backgroundColor", coalescing: .merge),
     StatePathInfo(path: "/scenes/*/baseSurface", coalescing: .merge),
     StatePathInfo(path: "/sources/*", coalescing: .every),

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"36604a33dcfd46d9"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"8bccb6c42e729b39"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -188,22 +188,25 @@ public enum OpenRPCDocument {
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"bookmark","value":"paris"},\#
 {"name":"index","value":0}],"result":{"name":"result","value":{"revision":4,"bookmarks":["paris","oslo"]}}}],"x-shape":"command","x-since":"0.2.0"},\#
-{"name":"clock/get","summary":"The time.","description":"The time.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockGetResult","schema":{"type":"object","required":["revision","mode","now","tickRate"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+{"name":"clock/get","summary":"The time.","description":"The time.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockGetResult","schema":{"type":"object","required":["revision","mode","now","tickRate","factor"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "mode":{"$ref":"#/components/schemas/ClockMode","description":"The mode of the clock."},\#
 "now":{"type":"string","description":"RFC 3339."},\#
-"tickRate":{"type":"number","description":"Ticks per second.","x-unit":"1/second"}}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":0,"mode":"real","now":"2023-11-14T22:13:20.000Z","tickRate":30}}}],"x-shape":"session","x-since":"0.1.0"},\#
+"tickRate":{"type":"number","description":"Ticks per second.","x-unit":"1/second"},\#
+"factor":{"type":"number","description":"Seconds of the model in a real second; manual time has none."}}}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":0,"mode":"real","now":"2023-11-14T22:13:20.000Z","tickRate":30,"factor":1}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"clock/set","summary":"Changes the clock.","description":"Changes the clock. Running animations and sources continue from their current state.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"mode","description":"Real or manual.","required":false,"schema":{"$ref":"#/components/schemas/ClockMode"}},\#
-{"name":"now","description":"The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual.","required":false,"schema":{"type":"string","maxLength":64}},\#
-{"name":"tickRate","description":"Ticks per second.","required":false,"schema":{"type":"number","minimum":1,"maximum":240},\#
+{"name":"now","description":"The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual. Also the time from which scaled time continues; without effect on real time that is not scaled.","required":false,"schema":{"type":"string","maxLength":64}},\#
+{"name":"tickRate","description":"Ticks per second: of the model, with scaled time real ones.","required":false,"schema":{"type":"number","minimum":1,"maximum":240},\#
 "x-unit":"1/second"},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockSetResult","schema":{"type":"object","required":["revision","mode","now","tickRate"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+{"name":"factor","description":"Seconds of the model in a real second. Scaled time continues from where it is; 1 leads back to the system's time. Kept, without effect, while time is manual.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":10000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockSetResult","schema":{"type":"object","required":["revision","mode","now","tickRate","factor"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "mode":{"$ref":"#/components/schemas/ClockMode","description":"The mode of the clock."},\#
 "now":{"type":"string","description":"RFC 3339."},\#
-"tickRate":{"type":"number","description":"Ticks per second.","x-unit":"1/second"}}}},\#
+"tickRate":{"type":"number","description":"Ticks per second.","x-unit":"1/second"},\#
+"factor":{"type":"number","description":"Seconds of the model in a real second; manual time has none."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}}],"examples":[{"name":"example","params":[{"name":"mode","value":"manual"}],"result":{"name":"result","value":{"revision":1,"mode":"manual","now":"2000-01-01T00:00:00.000Z","tickRate":30}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"clock/advance","summary":"Advances manual time.","description":"Advances manual time. All ticks in the interval are run, with a last step at its end, and their notifications are written before the answer.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"seconds","description":"The interval.","required":true,"schema":{"type":"number","minimum":0,"maximum":86400},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}}],"examples":[{"name":"example","params":[{"name":"mode","value":"manual"}],"result":{"name":"result","value":{"revision":1,"mode":"manual","now":"2000-01-01T00:00:00.000Z","tickRate":30,"factor":1}}}],"x-shape":"command","x-since":"0.1.0"},\#
+{"name":"clock/advance","summary":"Advances manual time.","description":"Advances manual time. All ticks in the interval are run, with a last step at its end, and their notifications are written before the answer.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"seconds","description":"The interval; at most a million ticks.","required":true,"schema":{"type":"number","minimum":0,"maximum":1000000000000},\#
 "x-unit":"second"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockAdvanceResult","schema":{"type":"object","required":["revision","now","ticks"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "now":{"type":"string","description":"RFC 3339."},\#
@@ -1773,6 +1776,11 @@ public enum OpenRPCDocument {
 {"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxExtent","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"scaleLevels","description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000}},\#
+{"name":"rotationSnap","description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","required":false,"schema":{"type":"number","minimum":0,"maximum":180},\#
+"x-unit":"degree"},\#
 {"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1796,7 +1804,7 @@ public enum OpenRPCDocument {
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":5,"maps":[{"map":"m1","revision":5,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":["cities"],"tables":[],"bookmarks":[]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"map/update","summary":"Changes a map; absent members stay as they are.","description":"Changes a map; absent members stay as they are.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"map","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"clear","description":"Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"clear","description":"Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `maxExtent`, `scaleLevels`, `rotationSnap`, `backgroundColor`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
 {"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"basemap","description":"Background and reference layers; absent when there is none.","required":false,"schema":{"$ref":"#/components/schemas/BasemapUpdate"}},\#
 {"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
@@ -1805,6 +1813,11 @@ public enum OpenRPCDocument {
 {"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxExtent","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"scaleLevels","description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000}},\#
+{"name":"rotationSnap","description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","required":false,"schema":{"type":"number","minimum":0,"maximum":180},\#
+"x-unit":"degree"},\#
 {"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -2059,6 +2072,11 @@ public enum OpenRPCDocument {
 {"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxExtent","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"scaleLevels","description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000}},\#
+{"name":"rotationSnap","description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","required":false,"schema":{"type":"number","minimum":0,"maximum":180},\#
+"x-unit":"degree"},\#
 {"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"baseSurface","description":"The ground.","required":false,"schema":{"$ref":"#/components/schemas/BaseSurfaceUpdate"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
@@ -2098,7 +2116,7 @@ public enum OpenRPCDocument {
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.41375,"yMin":36.44625,"xMax":-84.0779166667,"yMax":36.7329166667},\#
 "resolution":0.000833333333333}],"elevationExaggeration":1,"isEnabled":true,"opacity":1}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"scene/update","summary":"Changes a scene; absent members stay as they are.","description":"Changes a scene; absent members stay as they are.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"clear","description":"Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"clear","description":"Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `maxExtent`, `scaleLevels`, `rotationSnap`, `backgroundColor`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
 {"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"basemap","description":"Background and reference layers; absent when there is none.","required":false,"schema":{"$ref":"#/components/schemas/BasemapUpdate"}},\#
 {"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
@@ -2107,6 +2125,11 @@ public enum OpenRPCDocument {
 {"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxExtent","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"scaleLevels","description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000}},\#
+{"name":"rotationSnap","description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","required":false,"schema":{"type":"number","minimum":0,"maximum":180},\#
+"x-unit":"degree"},\#
 {"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"baseSurface","description":"The ground.","required":false,"schema":{"$ref":"#/components/schemas/BaseSurfaceUpdate"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
@@ -2453,7 +2476,8 @@ public enum OpenRPCDocument {
 {"name":"view/setViewpoint","summary":"Sets the viewpoint at once.","description":"Sets the viewpoint at once. This ends an animation and auto-pan. A viewpoint that the view has already changes nothing, so a client may echo what it observes.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"viewpoint","description":"The target.","required":true,"schema":{"$ref":"#/components/schemas/ViewpointTarget"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewSetViewpointResult","schema":{"type":"object","required":["revision","viewpoint"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint after this."}}}},\#
+"viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint after this."},\#
+"constrained":{"type":"boolean","description":"True if the scale range or the maximum extent of the map or scene moved what was asked for; absent otherwise."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
@@ -2466,13 +2490,20 @@ public enum OpenRPCDocument {
 {"name":"viewpoint","value":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}],"result":{"name":"result","value":{"revision":4,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"view/animateViewpoint","summary":"Animates to a viewpoint, and answers when it has arrived or another change has replaced it.","description":"Animates to a viewpoint, and answers when it has arrived or another change has replaced it. Scale changes exponentially; rotation takes the shorter direction.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/animateViewpoint","summary":"Animates to a viewpoint, and answers when it has arrived or another change has replaced it.","description":"Animates to a viewpoint, and answers when it has arrived or another change has replaced it. Scale changes exponentially; the center takes the shorter way, across the antimeridian too, and rotation the shorter direction. If the screen is resized meanwhile, it still goes to its target, fitted to the new screen.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"viewpoint","description":"The target.","required":true,"schema":{"$ref":"#/components/schemas/ViewpointTarget"}},\#
-{"name":"duration","description":"The duration.","required":false,"schema":{"type":"number","minimum":0,"maximum":3600,"default":0.25},\#
+{"name":"duration","description":"The duration; when absent 0.25, and with `flight` what its path takes at `speed`, at most 3600.","required":false,"schema":{"type":"number","minimum":0,"maximum":3600},\#
 "x-unit":"second"},\#
 {"name":"easing","description":"The easing.","required":false,"schema":{"$ref":"#/components/schemas/Easing","default":"easeInOut"}},\#
+{"name":"rho","description":"With `flight`, how far it zooms out.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":10,"default":1.42}},\#
+{"name":"speed","description":"With `flight` and without `duration`, the length of path per second, as the paper measures it: at constant scale, `rho` screens.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000,"default":1.2},\#
+"x-unit":"1/second"},\#
+{"name":"rate","description":"Frames per second. The view moves at ticks of the clock, which ticks faster meanwhile if need be; when absent at each tick, 30 a second unless `clock/set` says otherwise.","required":false,"schema":{"type":"number","minimum":1,"maximum":240},\#
+"x-unit":"1/second"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewAnimateViewpointResult","schema":{"type":"object","required":["revision","arrived"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"arrived":{"type":"boolean","description":"False when another viewpoint, auto-pan or closing ended it."}}}},\#
+"arrived":{"type":"boolean","description":"False when another viewpoint, an interaction, auto-pan or closing ended it."},\#
+"interruptedBy":{"$ref":"#/components/schemas/Interruption","description":"What ended it; absent when it arrived."},\#
+"constrained":{"type":"boolean","description":"True if the scale range or the maximum extent of the map or scene moved what was asked for; absent otherwise."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
@@ -2483,6 +2514,21 @@ public enum OpenRPCDocument {
 {"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"viewpoint","value":{"type":"scale","targetScale":25000}}],"result":{"name":"result","value":{"revision":19,"arrived":true}}}],"x-shape":"process","x-since":"0.1.0"},\#
+{"name":"view/interact","summary":"Applies what a person does on a real screen that shows the view.","description":"Applies what a person does on a real screen that shows the view. What moves the view ends an animation, whose answer says so, and auto-pan; a movement without effect does not. Like a change of the viewpoint, this is not undone.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"interaction","description":"What is done.","required":true,"schema":{"$ref":"#/components/schemas/Interaction"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewInteractResult","schema":{"type":"object","required":["revision","viewpoint","isNavigating"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint after this; at the start of a fling."},\#
+"isNavigating":{"type":"boolean","description":"Whether an animation is running: a fling, or one that a tap left alone."},\#
+"constrained":{"type":"boolean","description":"True if limits of the map or scene, or what it snaps to, moved what was asked for; absent otherwise."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"name":"interaction","value":{"type":"zoom","factor":2}}],"result":{"name":"result","value":{"revision":5,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
+"targetScale":50000,"rotation":0,"spatialReference":"EPSG:4326"},\#
+"isNavigating":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
 {"name":"view/layerViewStates","summary":"The state of each layer of the map or scene in the view, by visibility, scale and load status.","description":"The state of each layer of the map or scene in the view, by visibility, scale and load status. State path: `/views/*/layerViewStates`.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewLayerViewStatesResult","schema":{"type":"object","required":["revision","scale","layers"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "scale":{"type":"number","description":"The denominator of the view's scale."},\#
@@ -2598,6 +2644,13 @@ public enum OpenRPCDocument {
 "isNavigating":{"type":"boolean","description":"Whether an animation is running."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"subscription":"sub1","revision":4,"viewpoints":[{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}],"isNavigating":false}}}],"x-shape":"session","x-since":"0.1.0"},\#
+{"name":"view/observeTaps","summary":"Observes the taps on a view (`view/interact`) by `view/tapped`, until `state/unobserve` or the closing of the view.","description":"Observes the taps on a view (`view/interact`) by `view/tapped`, until `state/unobserve` or the closing of the view.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"spatialReference","description":"The spatial reference of the locations; the map's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewObserveTapsResult","schema":{"type":"object","required":["subscription","revision"],"properties":{"subscription":{"type":"string","description":"The handle."},\#
+"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"subscription":"sub1","revision":4}}}],"x-shape":"session","x-since":"0.4.0"},\#
 {"name":"viewModel/define","summary":"Defines a type of view models, for the rest of the session.","description":"Defines a type of view models, for the rest of the session. Repeating the same definition changes nothing, so that every client may send it.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"type","description":"Its name.","required":true,"schema":{"$ref":"#/components/schemas/PropertyName"}},\#
 {"name":"properties","description":"In display order.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PropertyDefinition"},\#
 "maxItems":1000}},\#
@@ -3028,6 +3081,10 @@ public enum OpenRPCDocument {
 "referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale."},\#
 "minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move."},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise."},\#
+"maxExtent":{"$ref":"#/components/schemas/Envelope","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move."},\#
+"scaleLevels":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000,"description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent."},\#
+"rotationSnap":{"type":"number","minimum":0,"maximum":180,"description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","x-unit":"degree"},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent."}},\#
 "examples":[{"map":"m1","title":"World","spatialReference":"EPSG:3857","operationalLayers":[]}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedLayer":{"title":"SavedLayer","description":"A layer, a group or a table of a map or a scene.","type":"object","required":["layer"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
@@ -3075,6 +3132,10 @@ public enum OpenRPCDocument {
 "referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale."},\#
 "minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move."},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise."},\#
+"maxExtent":{"$ref":"#/components/schemas/Envelope","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move."},\#
+"scaleLevels":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000,"description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent."},\#
+"rotationSnap":{"type":"number","minimum":0,"maximum":180,"description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","x-unit":"degree"},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent."}},\#
 "examples":[{"scene":"s1","baseSurface":{"elevationExaggeration":1,"isEnabled":true,"opacity":1},\#
 "elevationSources":[{"id":"elevation1","path":"jacksboro_dem.tif"}]}],"x-since":"0.1.0","x-domain":"document"},\#
@@ -3468,9 +3529,14 @@ public enum OpenRPCDocument {
 "referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","x-coalescing":"merge"},\#
 "minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","x-coalescing":"merge"},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise.","x-coalescing":"merge"},\#
+"maxExtent":{"$ref":"#/components/schemas/Envelope","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","x-coalescing":"merge"},\#
+"scaleLevels":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000,"description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","x-coalescing":"merge"},\#
+"rotationSnap":{"type":"number","minimum":0,"maximum":180,"description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","x-unit":"degree","x-coalescing":"merge"},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent.","x-coalescing":"merge"}},\#
 "examples":[{"map":"m1","revision":1,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":["cities"],"tables":[],"bookmarks":[]}],"x-since":"0.1.0","x-domain":"map"},\#
+"ScaleLevel":{"title":"ScaleLevel","description":"The denominator of a scale.","type":"number","exclusiveMinimum":0,"examples":[100000],"x-since":"0.4.0","x-domain":"map"},\#
 "Basemap":{"title":"Basemap","description":"Layers for orientation, below and above the operational ones.","type":"object","required":["baseLayers","referenceLayers"],"properties":{"name":{"type":"string","description":"Its name."},\#
 "baseLayers":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
 "description":"Drawn below all others, first drawn first."},\#
@@ -3562,6 +3628,10 @@ public enum OpenRPCDocument {
 "referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","x-coalescing":"merge"},\#
 "minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","x-coalescing":"merge"},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise.","x-coalescing":"merge"},\#
+"maxExtent":{"$ref":"#/components/schemas/Envelope","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","x-coalescing":"merge"},\#
+"scaleLevels":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000,"description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","x-coalescing":"merge"},\#
+"rotationSnap":{"type":"number","minimum":0,"maximum":180,"description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","x-unit":"degree","x-coalescing":"merge"},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent.","x-coalescing":"merge"},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of its coordinates: always EPSG:4326, heights in metres."},\#
 "baseSurface":{"$ref":"#/components/schemas/BaseSurface","description":"The ground.","x-coalescing":"merge"}},\#
@@ -3874,6 +3944,7 @@ public enum OpenRPCDocument {
 "geometry":{"$ref":"#/components/schemas/Geometry","description":"Any geometry that is not empty."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometry."},\#
 "padding":{"type":"number","minimum":0,"description":"Padding on each side, less than half of the width and height of the screen.","default":0,"x-unit":"device-independent pixel"},\#
+"insets":{"$ref":"#/components/schemas/Insets","description":"More padding, side by side; with `padding` it leaves room on the screen. It is part of this target alone: later ones do not have it."},\#
 "rotation":{"type":"number","description":"Unchanged when absent.","x-unit":"degree"}}},\#
 {"type":"object","description":"Another center.","required":["type","center"],"properties":{"type":{"const":"center"},\#
 "center":{"$ref":"#/components/schemas/Geometry","description":"A point."},\#
@@ -3900,8 +3971,50 @@ public enum OpenRPCDocument {
 "examples":[{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}],"x-since":"0.1.0","x-domain":"view"},\#
 "AutoPanMode":{"title":"AutoPanMode","description":"How a view follows the location.","type":"string","enum":["off","recenter"],"x-enum-descriptions":{"off":"Not at all.","recenter":"Pans so that the location stays within the wander extent."},\#
 "examples":["off"],"x-since":"0.1.0","x-domain":"view"},\#
-"Easing":{"title":"Easing","description":"The easing of an animation.","type":"string","enum":["linear","easeInOut"],"x-enum-descriptions":{"linear":"Linear.","easeInOut":"Slow, fast, slow."},\#
+"Easing":{"title":"Easing","description":"The easing of an animation.","type":"string","enum":["linear","easeIn","easeOut","easeInOut","flight"],"x-enum-descriptions":{"linear":"Linear.","easeIn":"Faster and faster: t².","easeOut":"Slower and slower: 2t - t².","easeInOut":"Slow, fast, slow: 3t² - 2t³.","flight":"Zooms out, across and in again: the optimal path of van Wijk and Nuij (\"Smooth and efficient zooming and panning\", 2003), evenly. The window of the path is as wide as the longer side of the screen; in scenes, as wide as what the camera would see straight below it."},\#
 "examples":["linear"],"x-since":"0.1.0","x-domain":"view"},\#
+"Insets":{"title":"Insets","description":"Space on the sides of a screen.","type":"object","properties":{"left":{"type":"number","minimum":0,"maximum":32768,"description":"On the left.","default":0,"x-unit":"device-independent pixel"},\#
+"top":{"type":"number","minimum":0,"maximum":32768,"description":"Above.","default":0,"x-unit":"device-independent pixel"},\#
+"right":{"type":"number","minimum":0,"maximum":32768,"description":"On the right.","default":0,"x-unit":"device-independent pixel"},\#
+"bottom":{"type":"number","minimum":0,"maximum":32768,"description":"Below.","default":0,"x-unit":"device-independent pixel"}},\#
+"examples":[{"left":300,"top":0,"right":0,"bottom":40}],"x-since":"0.4.0","x-domain":"view"},\#
+"Interaction":{"title":"Interaction","description":"What a person does on the screen. Movements in pixels are those of the picture; in a scene it moves as flat ground at the center does, and a camera keeps its pitch and roll. With `ends`, scale and rotation snap to what the map or scene says (`scaleLevels`, `rotationSnap`): the fingers leave the screen.","oneOf":[{"type":"object","description":"Moves the picture.","required":["type","x","y"],"properties":{"type":{"const":"pan"},\#
+"x":{"type":"number","minimum":-1000000,"maximum":1000000,"description":"To the right.","x-unit":"device-independent pixel"},\#
+"y":{"type":"number","minimum":-1000000,"maximum":1000000,"description":"Downwards.","x-unit":"device-independent pixel"},\#
+"ends":{"type":"boolean","description":"Whether the gesture ends with this.","default":true}}},\#
+{"type":"object","description":"Magnifies the picture about a point.","required":["type","factor"],"properties":{"type":{"const":"zoom"},\#
+"factor":{"type":"number","minimum":0.000001,"maximum":1000000,"description":"Above 1 zooms in, below 1 out."},\#
+"anchor":{"$ref":"#/components/schemas/ScreenPoint","description":"The point that stays; the center of the screen when absent."},\#
+"ends":{"type":"boolean","description":"Whether the gesture ends with this.","default":true}}},\#
+{"type":"object","description":"Turns the picture about a point.","required":["type","angle"],"properties":{"type":{"const":"rotate"},\#
+"angle":{"type":"number","minimum":-360000,"maximum":360000,"description":"Clockwise.","x-unit":"degree"},\#
+"anchor":{"$ref":"#/components/schemas/ScreenPoint","description":"The point that stays; the center of the screen when absent."},\#
+"ends":{"type":"boolean","description":"Whether the gesture ends with this.","default":true}}},\#
+{"type":"object","description":"Magnifies, turns and moves the picture at once: what was at the anchor is then `x`, `y` beside it.","required":["type","factor"],"properties":{"type":{"const":"pinch"},\#
+"factor":{"type":"number","minimum":0.000001,"maximum":1000000,"description":"Above 1 zooms in, below 1 out."},\#
+"angle":{"type":"number","minimum":-360000,"maximum":360000,"description":"Clockwise.","default":0,"x-unit":"degree"},\#
+"x":{"type":"number","minimum":-1000000,"maximum":1000000,"description":"To the right.","default":0,"x-unit":"device-independent pixel"},\#
+"y":{"type":"number","minimum":-1000000,"maximum":1000000,"description":"Downwards.","default":0,"x-unit":"device-independent pixel"},\#
+"anchor":{"$ref":"#/components/schemas/ScreenPoint","description":"Where the fingers were; the center of the screen when absent."},\#
+"ends":{"type":"boolean","description":"Whether the gesture ends with this.","default":true}}},\#
+{"type":"object","description":"Lets the picture run on by the clock, ever more slowly: an animation, for whose end no request waits. It stops at the maximum extent.","required":["type","x","y"],"properties":{"type":{"const":"fling"},\#
+"x":{"type":"number","minimum":-100000,"maximum":100000,"description":"Velocity to the right.","x-unit":"device-independent pixel/second"},\#
+"y":{"type":"number","minimum":-100000,"maximum":100000,"description":"Velocity downwards.","x-unit":"device-independent pixel/second"},\#
+"deceleration":{"type":"number","minimum":100,"maximum":1000000,"description":"How much of the velocity is lost in a second.","default":2500,"x-unit":"device-independent pixel/second²"}}},\#
+{"type":"object","description":"Moves and interrupts nothing. Gives `view/tapped`.","required":["type","screenPoint"],"properties":{"type":{"const":"tap"},\#
+"screenPoint":{"$ref":"#/components/schemas/ScreenPoint","description":"A point on the screen, edges included."}}},\#
+{"type":"object","description":"Zooms in about the point by 2. Gives `view/tapped`.","required":["type","screenPoint"],"properties":{"type":{"const":"doubleTap"},\#
+"screenPoint":{"$ref":"#/components/schemas/ScreenPoint","description":"A point on the screen, edges included."}}},\#
+{"type":"object","description":"Moves and interrupts nothing. Gives `view/tapped`.","required":["type","screenPoint"],"properties":{"type":{"const":"longPress"},\#
+"screenPoint":{"$ref":"#/components/schemas/ScreenPoint","description":"A point on the screen, edges included."}}}],"examples":[{"type":"zoom","factor":2,"anchor":{"x":200,"y":150},\#
+"ends":true}],"x-since":"0.4.0","x-domain":"view"},\#
+"TapKind":{"title":"TapKind","description":"The kind of a tap.","type":"string","enum":["tap","doubleTap","longPress"],"x-enum-descriptions":{"tap":"A tap.","doubleTap":"Two taps, which have zoomed in.","longPress":"A long press."},\#
+"examples":["tap"],"x-since":"0.4.0","x-domain":"view"},\#
+"InterruptionCause":{"title":"InterruptionCause","description":"What ended an animation before it arrived.","type":"string","enum":["viewpoint","animation","interaction","location","content","closed"],"x-enum-descriptions":{"viewpoint":"A viewpoint that was set, by a request, a path or a link.","animation":"Another animation.","interaction":"An interaction that moves.","location":"Auto-pan.","content":"Another map or scene in the view.","closed":"The closing of the view or its document, or the end of the session."},\#
+"examples":["interaction"],"x-since":"0.4.0","x-domain":"view"},\#
+"Interruption":{"title":"Interruption","description":"What ended an animation, and whose it was.","type":"object","required":["cause","origin"],"properties":{"cause":{"$ref":"#/components/schemas/InterruptionCause","description":"What."},\#
+"origin":{"$ref":"#/components/schemas/Origin","description":"Whose."}},\#
+"examples":[{"cause":"interaction","origin":{"type":"client","name":"panel-2"}}],"x-since":"0.4.0","x-domain":"view"},\#
 "ScreenPoint":{"title":"ScreenPoint","description":"A screen point.","type":"object","required":["x","y"],"properties":{"x":{"type":"number","description":"From the left.","x-unit":"device-independent pixel"},\#
 "y":{"type":"number","description":"From the top.","x-unit":"device-independent pixel"}},\#
 "examples":[{"x":400,"y":300}],"x-since":"0.1.0","x-domain":"view"},\#
@@ -4457,13 +4570,28 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"isNavigating","description":"Whether an animation is running.","required":true,"schema":{"type":"boolean"}}],"example":{"subscription":"sub2","view":"v1","base":3,"revision":4,"origin":{"type":"client","name":"panel-2"},\#
 "viewpoints":[{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}],"isNavigating":false},\#
-"x-since":"0.1.0"}],"x-state":[{"path":"/bindings/*","description":"A binding; removed when it ends.","schema":{},\#
+"x-since":"0.1.0"},\#
+{"name":"view/tapped","description":"Somebody has tapped on an observed view. Each tap comes, in order; when a slow client has 1,000 unread, the oldest are left out.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"revision","description":"The world's revision at the tap or later.","required":true,"schema":{"type":"integer"}},\#
+{"name":"origin","description":"Who reported it.","required":true,"schema":{"$ref":"#/components/schemas/Origin"}},\#
+{"name":"kind","description":"The kind.","required":true,"schema":{"$ref":"#/components/schemas/TapKind"}},\#
+{"name":"screenPoint","description":"Where on the screen.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
+{"name":"spatialReference","description":"The spatial reference of the location.","required":true,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"location","description":"The point of the map there, before a double tap zooms; absent where it has no coordinates.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"leftOut","description":"The number of taps that were left out before this one; absent for none.","required":false,"schema":{"type":"integer","minimum":1}}],"example":{"subscription":"sub1","view":"v1","revision":4,"origin":{"type":"client"},\#
+"kind":"tap","screenPoint":{"x":400,"y":300},\#
+"location":{"type":"Point","coordinates":[261600.80351,6251139.62351]},\#
+"spatialReference":"EPSG:3857"},\#
+"x-since":"0.4.0"}],"x-state":[{"path":"/bindings/*","description":"A binding; removed when it ends.","schema":{},\#
 "coalescing":"every"},\#
 {"path":"/links/*","description":"A link; removed when it ends.","schema":{},\#
 "coalescing":"every"},\#
 {"path":"/clock/mode","description":"The mode of the clock.","schema":{"$ref":"#/components/schemas/ClockMode"},\#
 "coalescing":"latest"},\#
 {"path":"/clock/tickRate","description":"Ticks per second.","schema":{"type":"number"},\#
+"coalescing":"latest"},\#
+{"path":"/clock/factor","description":"Seconds of the model in a real second.","schema":{"type":"number"},\#
 "coalescing":"latest"},\#
 {"path":"/document/path","description":"Its absolute path; null before it is first saved.","schema":{"type":"string"},\#
 "coalescing":"merge"},\#
@@ -4637,6 +4765,13 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/maps/*/maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
+{"path":"/maps/*/maxExtent","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","schema":{"$ref":"#/components/schemas/Envelope"},\#
+"coalescing":"merge"},\#
+{"path":"/maps/*/scaleLevels","description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","schema":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000},\#
+"coalescing":"merge"},\#
+{"path":"/maps/*/rotationSnap","description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
 {"path":"/maps/*/backgroundColor","description":"The colour where nothing is drawn; none when absent.","schema":{"$ref":"#/components/schemas/Color"},\#
 "coalescing":"merge"},\#
 {"path":"/overlays/*","description":"An overlay.","schema":{"$ref":"#/components/schemas/Overlay"},\#
@@ -4697,6 +4832,13 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"path":"/scenes/*/minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/scenes/*/maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/scenes/*/maxExtent","description":"In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views do not change until they move.","schema":{"$ref":"#/components/schemas/Envelope"},\#
+"coalescing":"merge"},\#
+{"path":"/scenes/*/scaleLevels","description":"Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.","schema":{"type":"array","items":{"$ref":"#/components/schemas/ScaleLevel"},\#
+"maxItems":1000},\#
+"coalescing":"merge"},\#
+{"path":"/scenes/*/rotationSnap","description":"A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/scenes/*/backgroundColor","description":"The colour where nothing is drawn; none when absent.","schema":{"$ref":"#/components/schemas/Color"},\#
 "coalescing":"merge"},\#

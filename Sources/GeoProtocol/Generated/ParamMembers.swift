@@ -20,7 +20,7 @@ package enum ParamMembers {
     "bookmark/remove": params(["map", "scene", "bookmark"]),
     "bookmark/move": params(["map", "scene", "bookmark", "index"]),
     "clock/get": params([]),
-    "clock/set": params(["mode", "now", "tickRate"]),
+    "clock/set": params(["mode", "now", "tickRate", "factor"]),
     "clock/advance": params(["seconds"]),
     "cluster/query": params([
       "maxBytes", "layer", "overlay", "view", "scale", "zoom", .init("envelope", .named { envelope }),
@@ -207,14 +207,16 @@ package enum ParamMembers {
     "map/create": params([
       "id", "spatialReference", "ifExists", "title", .init("basemap", .named { basemapUpdate }),
       .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
-      "referenceScale", "minScale", "maxScale", "backgroundColor"
+      "referenceScale", "minScale", "maxScale", .init("maxExtent", .named { envelope }), "scaleLevels",
+      "rotationSnap", "backgroundColor"
     ]),
     "map/get": params(["map"]),
     "map/list": params([]),
     "map/update": params([
       "map", "clear", "title", .init("basemap", .named { basemapUpdate }),
       .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
-      "referenceScale", "minScale", "maxScale", "backgroundColor"
+      "referenceScale", "minScale", "maxScale", .init("maxExtent", .named { envelope }), "scaleLevels",
+      "rotationSnap", "backgroundColor"
     ]),
     "map/close": params(["map"]),
     "model/apply": params([.init("commands", .elements(.named { command })), "name"]),
@@ -248,14 +250,16 @@ package enum ParamMembers {
     "scene/create": params([
       "id", "elevationSources", "ifExists", "title", .init("basemap", .named { basemapUpdate }),
       .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
-      "referenceScale", "minScale", "maxScale", "backgroundColor", .init("baseSurface", .named { baseSurfaceUpdate })
+      "referenceScale", "minScale", "maxScale", .init("maxExtent", .named { envelope }), "scaleLevels",
+      "rotationSnap", "backgroundColor", .init("baseSurface", .named { baseSurfaceUpdate })
     ]),
     "scene/get": params(["scene"]),
     "scene/list": params([]),
     "scene/update": params([
       "scene", "clear", "title", .init("basemap", .named { basemapUpdate }),
       .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
-      "referenceScale", "minScale", "maxScale", "backgroundColor", .init("baseSurface", .named { baseSurfaceUpdate })
+      "referenceScale", "minScale", "maxScale", .init("maxExtent", .named { envelope }), "scaleLevels",
+      "rotationSnap", "backgroundColor", .init("baseSurface", .named { baseSurfaceUpdate })
     ]),
     "scene/close": params(["scene"]),
     "scene/addElevationSource": params(["scene", "path", "id", "index"]),
@@ -291,7 +295,10 @@ package enum ParamMembers {
     "view/resize": params(["view", "width", "height", "dpi"]),
     "view/getViewpoint": params(["view", "kind", "spatialReference"]),
     "view/setViewpoint": params(["view", .init("viewpoint", .named { viewpointTarget })]),
-    "view/animateViewpoint": params(["view", .init("viewpoint", .named { viewpointTarget }), "duration", "easing"]),
+    "view/animateViewpoint": params([
+      "view", .init("viewpoint", .named { viewpointTarget }), "duration", "easing", "rho", "speed", "rate"
+    ]),
+    "view/interact": params(["view", .init("interaction", .named { interaction })]),
     "view/layerViewStates": params(["view"]),
     "view/toLocation": params(["view", .init("points", .elements(.named { screenPoint })), "spatialReference"]),
     "view/toScreen": params(["view", "locations", "spatialReference"]),
@@ -307,6 +314,7 @@ package enum ParamMembers {
       "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"
     ]),
     "view/observeViewpoint": params(["view", "kinds", "exceptOrigin", "maxRate"]),
+    "view/observeTaps": params(["view", "spatialReference"]),
     "viewModel/define": params(["type", "doc", .init("properties", .elements(.named { propertyDefinition }))]),
     "viewModel/create": params([
       "id", "type", .init("properties", .elements(.named { propertyDefinition })), "owner", "name", "values",
@@ -461,12 +469,27 @@ package enum ParamMembers {
 
   package static let viewpointTarget: ParamShape = .union([
     ("centerAndScale", ["type", "center", "targetScale", "rotation", "spatialReference"]),
-    ("boundingGeometry", ["type", "geometry", "spatialReference", "padding", "rotation"]),
+    ("boundingGeometry", [
+      "type", "geometry", "spatialReference", "padding", .init("insets", .named { insets }), "rotation"
+    ]),
     ("center", ["type", "center", "spatialReference"]),
     ("scale", ["type", "targetScale"]),
     ("rotation", ["type", "rotation"]),
     ("camera", ["type", "longitude", "latitude", "altitude", "heading", "pitch", "roll"]),
     ("bookmark", ["type", "bookmark"]),
+  ])
+
+  package static let insets: ParamShape = .object(["left", "top", "right", "bottom"])
+
+  package static let interaction: ParamShape = .union([
+    ("pan", ["type", "x", "y", "ends"]),
+    ("zoom", ["type", "factor", .init("anchor", .named { screenPoint }), "ends"]),
+    ("rotate", ["type", "angle", .init("anchor", .named { screenPoint }), "ends"]),
+    ("pinch", ["type", "factor", "angle", "x", "y", .init("anchor", .named { screenPoint }), "ends"]),
+    ("fling", ["type", "x", "y", "deceleration"]),
+    ("tap", ["type", .init("screenPoint", .named { screenPoint })]),
+    ("doubleTap", ["type", .init("screenPoint", .named { screenPoint })]),
+    ("longPress", ["type", .init("screenPoint", .named { screenPoint })]),
   ])
 
   package static let screenPoint: ParamShape = .object(["x", "y"])

@@ -296,6 +296,17 @@ public enum SceneProtocol {
       public var minScale: Double?
       /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?
+      /// In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+      /// auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+      /// precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the
+      /// antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views
+      /// do not change until they move.
+      public var maxExtent: SessionProtocol.Envelope?
+      /// Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+      public var scaleLevels: [Double]?
+      /// A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent. Unit:
+      /// degree.
+      public var rotationSnap: Double?
       /// The colour where nothing is drawn; none when absent.
       public var backgroundColor: String?
       /// The ground.
@@ -306,6 +317,7 @@ public enum SceneProtocol {
         title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
         bookmarks: [BookmarkProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
         referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+        maxExtent: SessionProtocol.Envelope? = nil, scaleLevels: [Double]? = nil, rotationSnap: Double? = nil,
         backgroundColor: String? = nil, baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil
       ) {
         self.id = id
@@ -318,6 +330,9 @@ public enum SceneProtocol {
         self.referenceScale = referenceScale
         self.minScale = minScale
         self.maxScale = maxScale
+        self.maxExtent = maxExtent
+        self.scaleLevels = scaleLevels
+        self.rotationSnap = rotationSnap
         self.backgroundColor = backgroundColor
         self.baseSurface = baseSurface
       }
@@ -350,6 +365,16 @@ public enum SceneProtocol {
         self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
         let maxScale = json["maxScale"]
         self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let maxExtent = json["maxExtent"]
+        self.maxExtent = try maxExtent.isPresent ? SessionProtocol.Envelope(from: maxExtent) : nil
+        let scaleLevels = json["scaleLevels"]
+        self.scaleLevels = try scaleLevels.isPresent
+          ? scaleLevels.array("array of at most 1000 elements", 0...1000, MapProtocol.readScaleLevel)
+          : nil
+        let rotationSnap = json["rotationSnap"]
+        self.rotationSnap = try rotationSnap.isPresent
+          ? rotationSnap.double("number in 0...180") { $0 >= 0 && $0 <= 180 }
+          : nil
         let backgroundColor = json["backgroundColor"]
         self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
         let baseSurface = json["baseSurface"]
@@ -366,6 +391,9 @@ public enum SceneProtocol {
         if let referenceScale { members.append(("referenceScale", .number(referenceScale))) }
         if let minScale { members.append(("minScale", .number(minScale))) }
         if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let maxExtent { members.append(("maxExtent", .envelope(maxExtent))) }
+        if let scaleLevels { members.append(("scaleLevels", .numbers(scaleLevels))) }
+        if let rotationSnap { members.append(("rotationSnap", .number(rotationSnap))) }
         if let backgroundColor { members.append(("backgroundColor", .string(backgroundColor))) }
         if let baseSurface { members.append(("baseSurface", .baseSurfaceUpdate(baseSurface))) }
         return members
@@ -438,7 +466,7 @@ public enum SceneProtocol {
       /// Its id.
       public var scene: String
       /// Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`, `initialViewpoint`,
-      /// `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+      /// `referenceScale`, `minScale`, `maxScale`, `maxExtent`, `scaleLevels`, `rotationSnap`, `backgroundColor`.
       public var clear: [String]?
       /// Its title.
       public var title: String?
@@ -456,6 +484,17 @@ public enum SceneProtocol {
       public var minScale: Double?
       /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?
+      /// In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+      /// auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+      /// precedence, then its middle is in the center. Only the center of a scene's camera is kept inside. Across the
+      /// antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone. Existing views
+      /// do not change until they move.
+      public var maxExtent: SessionProtocol.Envelope?
+      /// Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+      public var scaleLevels: [Double]?
+      /// A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent. Unit:
+      /// degree.
+      public var rotationSnap: Double?
       /// The colour where nothing is drawn; none when absent.
       public var backgroundColor: String?
       /// The ground.
@@ -465,6 +504,7 @@ public enum SceneProtocol {
         scene: String, clear: [String]? = nil, title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
         bookmarks: [BookmarkProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
         referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+        maxExtent: SessionProtocol.Envelope? = nil, scaleLevels: [Double]? = nil, rotationSnap: Double? = nil,
         backgroundColor: String? = nil, baseSurface: SceneProtocol.BaseSurfaceUpdate? = nil
       ) {
         self.scene = scene
@@ -476,6 +516,9 @@ public enum SceneProtocol {
         self.referenceScale = referenceScale
         self.minScale = minScale
         self.maxScale = maxScale
+        self.maxExtent = maxExtent
+        self.scaleLevels = scaleLevels
+        self.rotationSnap = rotationSnap
         self.backgroundColor = backgroundColor
         self.baseSurface = baseSurface
       }
@@ -503,6 +546,16 @@ public enum SceneProtocol {
         self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
         let maxScale = json["maxScale"]
         self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let maxExtent = json["maxExtent"]
+        self.maxExtent = try maxExtent.isPresent ? SessionProtocol.Envelope(from: maxExtent) : nil
+        let scaleLevels = json["scaleLevels"]
+        self.scaleLevels = try scaleLevels.isPresent
+          ? scaleLevels.array("array of at most 1000 elements", 0...1000, MapProtocol.readScaleLevel)
+          : nil
+        let rotationSnap = json["rotationSnap"]
+        self.rotationSnap = try rotationSnap.isPresent
+          ? rotationSnap.double("number in 0...180") { $0 >= 0 && $0 <= 180 }
+          : nil
         let backgroundColor = json["backgroundColor"]
         self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
         let baseSurface = json["baseSurface"]
@@ -520,6 +573,9 @@ public enum SceneProtocol {
         if let referenceScale { members.append(("referenceScale", .number(referenceScale))) }
         if let minScale { members.append(("minScale", .number(minScale))) }
         if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let maxExtent { members.append(("maxExtent", .envelope(maxExtent))) }
+        if let scaleLevels { members.append(("scaleLevels", .numbers(scaleLevels))) }
+        if let rotationSnap { members.append(("rotationSnap", .number(rotationSnap))) }
         if let backgroundColor { members.append(("backgroundColor", .string(backgroundColor))) }
         if let baseSurface { members.append(("baseSurface", .baseSurfaceUpdate(baseSurface))) }
         for name in clear ?? [] { members.append((name, nil)) }

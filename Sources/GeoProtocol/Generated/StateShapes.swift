@@ -5,7 +5,7 @@
 package enum StateShapes {
   package static let root: StateShape = .object([
     ("bindings", .map(.named { bindings })), ("links", .map(.named { links })),
-    ("clock", .object([("mode", .string), ("tickRate", .number)])),
+    ("clock", .object([("mode", .string), ("tickRate", .number), ("factor", .number)])),
     ("document", .object([("path", .string), ("isModified", .boolean)])),
     ("edit", .object([("canUndo", .boolean), ("canRedo", .boolean), ("undoName", .string), ("redoName", .string), ("isEditing", .boolean)])),
     ("environments", .map(.named { environments })), ("maps", .map(.named { maps })),
@@ -23,7 +23,8 @@ package enum StateShapes {
     ("map", .reference), ("title", .string), ("spatialReference", .string), ("loadStatus", .named { loadStatus }),
     ("basemap", .named { basemap }), ("operationalLayers", .list(.reference)), ("tables", .list(.reference)),
     ("bookmarks", .list(.named { bookmark })), ("initialViewpoint", .named { viewpoint }),
-    ("referenceScale", .number), ("minScale", .number), ("maxScale", .number), ("backgroundColor", .string),
+    ("referenceScale", .number), ("minScale", .number), ("maxScale", .number), ("maxExtent", .named { envelope }),
+    ("scaleLevels", .list(.number)), ("rotationSnap", .number), ("backgroundColor", .string),
     ("environment", .map(.any))
   ])
   package static let layers: StateShape = .object([
@@ -42,7 +43,8 @@ package enum StateShapes {
     ("scene", .reference), ("title", .string), ("loadStatus", .named { loadStatus }),
     ("basemap", .named { basemap }), ("operationalLayers", .list(.reference)), ("tables", .list(.reference)),
     ("bookmarks", .list(.named { bookmark })), ("initialViewpoint", .named { viewpoint }),
-    ("referenceScale", .number), ("minScale", .number), ("maxScale", .number), ("backgroundColor", .string),
+    ("referenceScale", .number), ("minScale", .number), ("maxScale", .number), ("maxExtent", .named { envelope }),
+    ("scaleLevels", .list(.number)), ("rotationSnap", .number), ("backgroundColor", .string),
     ("spatialReference", .string), ("baseSurface", .named { baseSurface }), ("environment", .map(.any))
   ])
   package static let views: StateShape = .object([

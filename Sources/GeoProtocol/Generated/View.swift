@@ -255,13 +255,20 @@ public enum ViewProtocol {
       public var spatialReference: String
       /// Padding on each side, less than half of the width and height of the screen. Unit: device-independent pixel.
       public var padding: Double
+      /// More padding, side by side; with `padding` it leaves room on the screen. It is part of this target alone:
+      /// later ones do not have it.
+      public var insets: ViewProtocol.Insets?
       /// Unchanged when absent. Unit: degree.
       public var rotation: Double?
 
-      public init(geometry: JSONOpaque, spatialReference: String, padding: Double = 0, rotation: Double? = nil) {
+      public init(
+        geometry: JSONOpaque, spatialReference: String, padding: Double = 0, insets: ViewProtocol.Insets? = nil,
+        rotation: Double? = nil
+      ) {
         self.geometry = geometry
         self.spatialReference = spatialReference
         self.padding = padding
+        self.insets = insets
         self.rotation = rotation
       }
 
@@ -270,6 +277,8 @@ public enum ViewProtocol {
         self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
         let padding = json["padding"]
         self.padding = try padding.isPresent ? padding.double("number of at least 0") { $0 >= 0 } : 0
+        let insets = json["insets"]
+        self.insets = try insets.isPresent ? ViewProtocol.Insets(from: insets) : nil
         let rotation = json["rotation"]
         self.rotation = try rotation.isPresent ? rotation.double() : nil
       }
@@ -281,6 +290,10 @@ public enum ViewProtocol {
         writer.value(spatialReference)
         writer.key("padding")
         writer.value(padding)
+        if let insets {
+          writer.key("insets")
+          insets.encode(to: &writer)
+        }
         if let rotation {
           writer.key("rotation")
           writer.value(rotation)
@@ -489,8 +502,386 @@ public enum ViewProtocol {
   public enum Easing: String, WireEnum {
     /// Linear.
     case linear
-    /// Slow, fast, slow.
+    /// Faster and faster: t².
+    case easeIn
+    /// Slower and slower: 2t - t².
+    case easeOut
+    /// Slow, fast, slow: 3t² - 2t³.
     case easeInOut
+    /// Zooms out, across and in again: the optimal path of van Wijk and Nuij ("Smooth and efficient zooming and
+    /// panning", 2003), evenly. The window of the path is as wide as the longer side of the screen; in scenes, as
+    /// wide as what the camera would see straight below it.
+    case flight
+  }
+
+  /// Space on the sides of a screen.
+  public struct Insets: JSONDecodable, JSONEncodable, Sendable {
+    /// On the left. Unit: device-independent pixel.
+    public var left: Double
+    /// Above. Unit: device-independent pixel.
+    public var top: Double
+    /// On the right. Unit: device-independent pixel.
+    public var right: Double
+    /// Below. Unit: device-independent pixel.
+    public var bottom: Double
+
+    public init(left: Double = 0, top: Double = 0, right: Double = 0, bottom: Double = 0) {
+      self.left = left
+      self.top = top
+      self.right = right
+      self.bottom = bottom
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let left = json["left"]
+      self.left = try left.isPresent ? left.double("number in 0...32768") { $0 >= 0 && $0 <= 32768 } : 0
+      let top = json["top"]
+      self.top = try top.isPresent ? top.double("number in 0...32768") { $0 >= 0 && $0 <= 32768 } : 0
+      let right = json["right"]
+      self.right = try right.isPresent ? right.double("number in 0...32768") { $0 >= 0 && $0 <= 32768 } : 0
+      let bottom = json["bottom"]
+      self.bottom = try bottom.isPresent ? bottom.double("number in 0...32768") { $0 >= 0 && $0 <= 32768 } : 0
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("left")
+      writer.value(left)
+      writer.key("top")
+      writer.value(top)
+      writer.key("right")
+      writer.value(right)
+      writer.key("bottom")
+      writer.value(bottom)
+      writer.endObject()
+    }
+  }
+
+  /// What a person does on the screen. Movements in pixels are those of the picture; in a scene it moves as flat
+  /// ground at the center does, and a camera keeps its pitch and roll. With `ends`, scale and rotation snap to what
+  /// the map or scene says (`scaleLevels`, `rotationSnap`): the fingers leave the screen.
+  public enum Interaction: JSONDecodable, JSONEncodable, Sendable {
+    /// Moves the picture.
+    case pan(Pan)
+    /// Magnifies the picture about a point.
+    case zoom(Zoom)
+    /// Turns the picture about a point.
+    case rotate(Rotate)
+    /// Magnifies, turns and moves the picture at once: what was at the anchor is then `x`, `y` beside it.
+    case pinch(Pinch)
+    /// Lets the picture run on by the clock, ever more slowly: an animation, for whose end no request waits. It stops
+    /// at the maximum extent.
+    case fling(Fling)
+    /// Moves and interrupts nothing. Gives `view/tapped`.
+    case tap(ViewProtocol.ScreenPoint)
+    /// Zooms in about the point by 2. Gives `view/tapped`.
+    case doubleTap(ViewProtocol.ScreenPoint)
+    /// Moves and interrupts nothing. Gives `view/tapped`.
+    case longPress(ViewProtocol.ScreenPoint)
+
+    /// Moves the picture.
+    public struct Pan: Sendable {
+      /// To the right. Unit: device-independent pixel.
+      public var x: Double
+      /// Downwards. Unit: device-independent pixel.
+      public var y: Double
+      /// Whether the gesture ends with this.
+      public var ends: Bool
+
+      public init(x: Double, y: Double, ends: Bool = true) {
+        self.x = x
+        self.y = y
+        self.ends = ends
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.x = try json["x"].double("number in -1000000...1000000") { $0 >= -1000000 && $0 <= 1000000 }
+        self.y = try json["y"].double("number in -1000000...1000000") { $0 >= -1000000 && $0 <= 1000000 }
+        let ends = json["ends"]
+        self.ends = try ends.isPresent ? ends.bool() : true
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("x")
+        writer.value(x)
+        writer.key("y")
+        writer.value(y)
+        writer.key("ends")
+        writer.value(ends)
+      }
+    }
+
+    /// Magnifies the picture about a point.
+    public struct Zoom: Sendable {
+      /// Above 1 zooms in, below 1 out.
+      public var factor: Double
+      /// The point that stays; the center of the screen when absent.
+      public var anchor: ViewProtocol.ScreenPoint?
+      /// Whether the gesture ends with this.
+      public var ends: Bool
+
+      public init(factor: Double, anchor: ViewProtocol.ScreenPoint? = nil, ends: Bool = true) {
+        self.factor = factor
+        self.anchor = anchor
+        self.ends = ends
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.factor = try json["factor"].double("number in 0.000001...1000000") { $0 >= 0.000001 && $0 <= 1000000 }
+        let anchor = json["anchor"]
+        self.anchor = try anchor.isPresent ? ViewProtocol.ScreenPoint(from: anchor) : nil
+        let ends = json["ends"]
+        self.ends = try ends.isPresent ? ends.bool() : true
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("factor")
+        writer.value(factor)
+        if let anchor {
+          writer.key("anchor")
+          anchor.encode(to: &writer)
+        }
+        writer.key("ends")
+        writer.value(ends)
+      }
+    }
+
+    /// Turns the picture about a point.
+    public struct Rotate: Sendable {
+      /// Clockwise. Unit: degree.
+      public var angle: Double
+      /// The point that stays; the center of the screen when absent.
+      public var anchor: ViewProtocol.ScreenPoint?
+      /// Whether the gesture ends with this.
+      public var ends: Bool
+
+      public init(angle: Double, anchor: ViewProtocol.ScreenPoint? = nil, ends: Bool = true) {
+        self.angle = angle
+        self.anchor = anchor
+        self.ends = ends
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.angle = try json["angle"].double("number in -360000...360000") { $0 >= -360000 && $0 <= 360000 }
+        let anchor = json["anchor"]
+        self.anchor = try anchor.isPresent ? ViewProtocol.ScreenPoint(from: anchor) : nil
+        let ends = json["ends"]
+        self.ends = try ends.isPresent ? ends.bool() : true
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("angle")
+        writer.value(angle)
+        if let anchor {
+          writer.key("anchor")
+          anchor.encode(to: &writer)
+        }
+        writer.key("ends")
+        writer.value(ends)
+      }
+    }
+
+    /// Magnifies, turns and moves the picture at once: what was at the anchor is then `x`, `y` beside it.
+    public struct Pinch: Sendable {
+      /// Above 1 zooms in, below 1 out.
+      public var factor: Double
+      /// Clockwise. Unit: degree.
+      public var angle: Double
+      /// To the right. Unit: device-independent pixel.
+      public var x: Double
+      /// Downwards. Unit: device-independent pixel.
+      public var y: Double
+      /// Where the fingers were; the center of the screen when absent.
+      public var anchor: ViewProtocol.ScreenPoint?
+      /// Whether the gesture ends with this.
+      public var ends: Bool
+
+      public init(
+        factor: Double, angle: Double = 0, x: Double = 0, y: Double = 0, anchor: ViewProtocol.ScreenPoint? = nil,
+        ends: Bool = true
+      ) {
+        self.factor = factor
+        self.angle = angle
+        self.x = x
+        self.y = y
+        self.anchor = anchor
+        self.ends = ends
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.factor = try json["factor"].double("number in 0.000001...1000000") { $0 >= 0.000001 && $0 <= 1000000 }
+        let angle = json["angle"]
+        self.angle = try angle.isPresent
+          ? angle.double("number in -360000...360000") { $0 >= -360000 && $0 <= 360000 }
+          : 0
+        let x = json["x"]
+        self.x = try x.isPresent ? x.double("number in -1000000...1000000") { $0 >= -1000000 && $0 <= 1000000 } : 0
+        let y = json["y"]
+        self.y = try y.isPresent ? y.double("number in -1000000...1000000") { $0 >= -1000000 && $0 <= 1000000 } : 0
+        let anchor = json["anchor"]
+        self.anchor = try anchor.isPresent ? ViewProtocol.ScreenPoint(from: anchor) : nil
+        let ends = json["ends"]
+        self.ends = try ends.isPresent ? ends.bool() : true
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("factor")
+        writer.value(factor)
+        writer.key("angle")
+        writer.value(angle)
+        writer.key("x")
+        writer.value(x)
+        writer.key("y")
+        writer.value(y)
+        if let anchor {
+          writer.key("anchor")
+          anchor.encode(to: &writer)
+        }
+        writer.key("ends")
+        writer.value(ends)
+      }
+    }
+
+    /// Lets the picture run on by the clock, ever more slowly: an animation, for whose end no request waits. It stops
+    /// at the maximum extent.
+    public struct Fling: Sendable {
+      /// Velocity to the right. Unit: device-independent pixel/second.
+      public var x: Double
+      /// Velocity downwards. Unit: device-independent pixel/second.
+      public var y: Double
+      /// How much of the velocity is lost in a second. Unit: device-independent pixel/second².
+      public var deceleration: Double
+
+      public init(x: Double, y: Double, deceleration: Double = 2500) {
+        self.x = x
+        self.y = y
+        self.deceleration = deceleration
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.x = try json["x"].double("number in -100000...100000") { $0 >= -100000 && $0 <= 100000 }
+        self.y = try json["y"].double("number in -100000...100000") { $0 >= -100000 && $0 <= 100000 }
+        let deceleration = json["deceleration"]
+        self.deceleration = try deceleration.isPresent
+          ? deceleration.double("number in 100...1000000") { $0 >= 100 && $0 <= 1000000 }
+          : 2500
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("x")
+        writer.value(x)
+        writer.key("y")
+        writer.value(y)
+        writer.key("deceleration")
+        writer.value(deceleration)
+      }
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      let expected: StaticString =
+        "one of \"pan\", \"zoom\", \"rotate\", \"pinch\", \"fling\", \"tap\", \"doubleTap\", \"longPress\""
+      switch try json.tag(expected) {
+      case "pan": self = .pan(try Pan(members: json))
+      case "zoom": self = .zoom(try Zoom(members: json))
+      case "rotate": self = .rotate(try Rotate(members: json))
+      case "pinch": self = .pinch(try Pinch(members: json))
+      case "fling": self = .fling(try Fling(members: json))
+      case "tap": self = .tap(try ViewProtocol.ScreenPoint(from: json["screenPoint"]))
+      case "doubleTap": self = .doubleTap(try ViewProtocol.ScreenPoint(from: json["screenPoint"]))
+      case "longPress": self = .longPress(try ViewProtocol.ScreenPoint(from: json["screenPoint"]))
+      default: throw json["type"].error(expected: "\(expected)")
+      }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      switch self {
+      case .pan(let payload):
+        writer.value("pan" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .zoom(let payload):
+        writer.value("zoom" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .rotate(let payload):
+        writer.value("rotate" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .pinch(let payload):
+        writer.value("pinch" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .fling(let payload):
+        writer.value("fling" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .tap(let screenPoint):
+        writer.value("tap" as StaticString)
+        writer.key("screenPoint")
+        screenPoint.encode(to: &writer)
+      case .doubleTap(let screenPoint):
+        writer.value("doubleTap" as StaticString)
+        writer.key("screenPoint")
+        screenPoint.encode(to: &writer)
+      case .longPress(let screenPoint):
+        writer.value("longPress" as StaticString)
+        writer.key("screenPoint")
+        screenPoint.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// The kind of a tap.
+  public enum TapKind: String, WireEnum {
+    /// A tap.
+    case tap
+    /// Two taps, which have zoomed in.
+    case doubleTap
+    /// A long press.
+    case longPress
+  }
+
+  /// What ended an animation before it arrived.
+  public enum InterruptionCause: String, WireEnum {
+    /// A viewpoint that was set, by a request, a path or a link.
+    case viewpoint
+    /// Another animation.
+    case animation
+    /// An interaction that moves.
+    case interaction
+    /// Auto-pan.
+    case location
+    /// Another map or scene in the view.
+    case content
+    /// The closing of the view or its document, or the end of the session.
+    case closed
+  }
+
+  /// What ended an animation, and whose it was.
+  public struct Interruption: JSONDecodable, JSONEncodable, Sendable {
+    /// What.
+    public var cause: ViewProtocol.InterruptionCause
+    /// Whose.
+    public var origin: SessionProtocol.Origin
+
+    public init(cause: ViewProtocol.InterruptionCause, origin: SessionProtocol.Origin) {
+      self.cause = cause
+      self.origin = origin
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`cause`, `origin`")
+      self.cause = try ViewProtocol.InterruptionCause(from: json["cause"])
+      self.origin = try SessionProtocol.Origin(from: json["origin"])
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("cause")
+      cause.encode(to: &writer)
+      writer.key("origin")
+      origin.encode(to: &writer)
+      writer.endObject()
+    }
   }
 
   /// A screen point.
@@ -1062,10 +1453,14 @@ public enum ViewProtocol {
       public var revision: Int
       /// The viewpoint after this.
       public var viewpoint: ViewProtocol.Viewpoint
+      /// True if the scale range or the maximum extent of the map or scene moved what was asked for; absent
+      /// otherwise.
+      public var constrained: Bool?
 
-      public init(revision: Int, viewpoint: ViewProtocol.Viewpoint) {
+      public init(revision: Int, viewpoint: ViewProtocol.Viewpoint, constrained: Bool? = nil) {
         self.revision = revision
         self.viewpoint = viewpoint
+        self.constrained = constrained
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1074,13 +1469,18 @@ public enum ViewProtocol {
         writer.value(revision)
         writer.key("viewpoint")
         viewpoint.encode(to: &writer)
+        if let constrained {
+          writer.key("constrained")
+          writer.value(constrained)
+        }
         writer.endObject()
       }
     }
   }
 
   /// Animates to a viewpoint, and answers when it has arrived or another change has replaced it. Scale changes
-  /// exponentially; rotation takes the shorter direction.
+  /// exponentially; the center takes the shorter way, across the antimeridian too, and rotation the shorter
+  /// direction. If the screen is resized meanwhile, it still goes to its target, fitted to the new screen.
   public enum AnimateViewpoint {
     public static let name: StaticString = "view/animateViewpoint"
 
@@ -1089,19 +1489,31 @@ public enum ViewProtocol {
       public var view: String
       /// The target.
       public var viewpoint: ViewProtocol.ViewpointTarget
-      /// The duration. Unit: second.
-      public var duration: Double
+      /// The duration; when absent 0.25, and with `flight` what its path takes at `speed`, at most 3600. Unit:
+      /// second.
+      public var duration: Double?
       /// The easing.
       public var easing: ViewProtocol.Easing
+      /// With `flight`, how far it zooms out.
+      public var rho: Double
+      /// With `flight` and without `duration`, the length of path per second, as the paper measures it: at constant
+      /// scale, `rho` screens. Unit: 1/second.
+      public var speed: Double
+      /// Frames per second. The view moves at ticks of the clock, which ticks faster meanwhile if need be; when
+      /// absent at each tick, 30 a second unless `clock/set` says otherwise. Unit: 1/second.
+      public var rate: Double?
 
       public init(
-        view: String, viewpoint: ViewProtocol.ViewpointTarget, duration: Double = 0.25,
-        easing: ViewProtocol.Easing = .easeInOut
+        view: String, viewpoint: ViewProtocol.ViewpointTarget, duration: Double? = nil,
+        easing: ViewProtocol.Easing = .easeInOut, rho: Double = 1.42, speed: Double = 1.2, rate: Double? = nil
       ) {
         self.view = view
         self.viewpoint = viewpoint
         self.duration = duration
         self.easing = easing
+        self.rho = rho
+        self.speed = speed
+        self.rate = rate
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1109,23 +1521,36 @@ public enum ViewProtocol {
         self.view = try SessionProtocol.readObjectId(json["view"])
         self.viewpoint = try ViewProtocol.ViewpointTarget(from: json["viewpoint"])
         let duration = json["duration"]
-        self.duration = try duration.isPresent
-          ? duration.double("number in 0...3600") { $0 >= 0 && $0 <= 3600 }
-          : 0.25
+        self.duration = try duration.isPresent ? duration.double("number in 0...3600") { $0 >= 0 && $0 <= 3600 } : nil
         let easing = json["easing"]
         self.easing = try easing.isPresent ? ViewProtocol.Easing(from: easing) : .easeInOut
+        let rho = json["rho"]
+        self.rho = try rho.isPresent ? rho.double("number in 0.1...10") { $0 >= 0.1 && $0 <= 10 } : 1.42
+        let speed = json["speed"]
+        self.speed = try speed.isPresent ? speed.double("number in 0.001...1000") { $0 >= 0.001 && $0 <= 1000 } : 1.2
+        let rate = json["rate"]
+        self.rate = try rate.isPresent ? rate.double("number in 1...240") { $0 >= 1 && $0 <= 240 } : nil
       }
     }
 
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// False when another viewpoint, auto-pan or closing ended it.
+      /// False when another viewpoint, an interaction, auto-pan or closing ended it.
       public var arrived: Bool
+      /// What ended it; absent when it arrived.
+      public var interruptedBy: ViewProtocol.Interruption?
+      /// True if the scale range or the maximum extent of the map or scene moved what was asked for; absent
+      /// otherwise.
+      public var constrained: Bool?
 
-      public init(revision: Int, arrived: Bool) {
+      public init(
+        revision: Int, arrived: Bool, interruptedBy: ViewProtocol.Interruption? = nil, constrained: Bool? = nil
+      ) {
         self.revision = revision
         self.arrived = arrived
+        self.interruptedBy = interruptedBy
+        self.constrained = constrained
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1134,6 +1559,72 @@ public enum ViewProtocol {
         writer.value(revision)
         writer.key("arrived")
         writer.value(arrived)
+        if let interruptedBy {
+          writer.key("interruptedBy")
+          interruptedBy.encode(to: &writer)
+        }
+        if let constrained {
+          writer.key("constrained")
+          writer.value(constrained)
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Applies what a person does on a real screen that shows the view. What moves the view ends an animation, whose
+  /// answer says so, and auto-pan; a movement without effect does not. Like a change of the viewpoint, this is not
+  /// undone.
+  public enum Interact {
+    public static let name: StaticString = "view/interact"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The view.
+      public var view: String
+      /// What is done.
+      public var interaction: ViewProtocol.Interaction
+
+      public init(view: String, interaction: ViewProtocol.Interaction) {
+        self.view = view
+        self.interaction = interaction
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        self.interaction = try ViewProtocol.Interaction(from: json["interaction"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The viewpoint after this; at the start of a fling.
+      public var viewpoint: ViewProtocol.Viewpoint
+      /// Whether an animation is running: a fling, or one that a tap left alone.
+      public var isNavigating: Bool
+      /// True if limits of the map or scene, or what it snaps to, moved what was asked for; absent otherwise.
+      public var constrained: Bool?
+
+      public init(revision: Int, viewpoint: ViewProtocol.Viewpoint, isNavigating: Bool, constrained: Bool? = nil) {
+        self.revision = revision
+        self.viewpoint = viewpoint
+        self.isNavigating = isNavigating
+        self.constrained = constrained
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("viewpoint")
+        viewpoint.encode(to: &writer)
+        writer.key("isNavigating")
+        writer.value(isNavigating)
+        if let constrained {
+          writer.key("constrained")
+          writer.value(constrained)
+        }
         writer.endObject()
       }
     }
@@ -1729,6 +2220,54 @@ public enum ViewProtocol {
     }
   }
 
+  /// Observes the taps on a view (`view/interact`) by `view/tapped`, until `state/unobserve` or the closing of the
+  /// view.
+  public enum ObserveTaps {
+    public static let name: StaticString = "view/observeTaps"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The view.
+      public var view: String
+      /// The spatial reference of the locations; the map's when absent.
+      public var spatialReference: String?
+
+      public init(view: String, spatialReference: String? = nil) {
+        self.view = view
+        self.spatialReference = spatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The handle.
+      public var subscription: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(subscription: String, revision: Int) {
+        self.subscription = subscription
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("subscription")
+        writer.value(subscription)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
   /// The viewpoint of an observed view has changed.
   public enum ViewpointChanged {
     public static let name: StaticString = "view/viewpointChanged"
@@ -1778,6 +2317,76 @@ public enum ViewProtocol {
         writer.array(viewpoints) { $0.encode(to: &$1) }
         writer.key("isNavigating")
         writer.value(isNavigating)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Somebody has tapped on an observed view. Each tap comes, in order; when a slow client has 1,000 unread, the
+  /// oldest are left out.
+  public enum Tapped {
+    public static let name: StaticString = "view/tapped"
+
+    public struct Params: JSONEncodable, Sendable {
+      /// The handle.
+      public var subscription: String
+      /// The view.
+      public var view: String
+      /// The world's revision at the tap or later.
+      public var revision: Int
+      /// Who reported it.
+      public var origin: SessionProtocol.Origin
+      /// The kind.
+      public var kind: ViewProtocol.TapKind
+      /// Where on the screen.
+      public var screenPoint: ViewProtocol.ScreenPoint
+      /// The point of the map there, before a double tap zooms; absent where it has no coordinates.
+      public var location: JSONOpaque?
+      /// The spatial reference of the location.
+      public var spatialReference: String
+      /// The number of taps that were left out before this one; absent for none.
+      public var leftOut: Int?
+
+      public init(
+        subscription: String, view: String, revision: Int, origin: SessionProtocol.Origin, kind: ViewProtocol.TapKind,
+        screenPoint: ViewProtocol.ScreenPoint, location: JSONOpaque? = nil, spatialReference: String,
+        leftOut: Int? = nil
+      ) {
+        self.subscription = subscription
+        self.view = view
+        self.revision = revision
+        self.origin = origin
+        self.kind = kind
+        self.screenPoint = screenPoint
+        self.location = location
+        self.spatialReference = spatialReference
+        self.leftOut = leftOut
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("subscription")
+        writer.value(subscription)
+        writer.key("view")
+        writer.value(view)
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("origin")
+        origin.encode(to: &writer)
+        writer.key("kind")
+        kind.encode(to: &writer)
+        writer.key("screenPoint")
+        screenPoint.encode(to: &writer)
+        if let location {
+          writer.key("location")
+          location.encode(to: &writer)
+        }
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        if let leftOut {
+          writer.key("leftOut")
+          writer.value(leftOut)
+        }
         writer.endObject()
       }
     }

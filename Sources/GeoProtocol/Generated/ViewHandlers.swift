@@ -14,6 +14,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias GetViewpoint = ViewProtocol.GetViewpoint
   typealias SetViewpoint = ViewProtocol.SetViewpoint
   typealias AnimateViewpoint = ViewProtocol.AnimateViewpoint
+  typealias Interact = ViewProtocol.Interact
   typealias LayerViewStates = ViewProtocol.LayerViewStates
   typealias ToLocation = ViewProtocol.ToLocation
   typealias ToScreen = ViewProtocol.ToScreen
@@ -22,6 +23,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias Select = ViewProtocol.Select
   typealias SetLocationDisplay = ViewProtocol.SetLocationDisplay
   typealias ObserveViewpoint = ViewProtocol.ObserveViewpoint
+  typealias ObserveTaps = ViewProtocol.ObserveTaps
 
   /// Creates a view over a map or a scene.
   static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
@@ -55,6 +57,9 @@ public protocol ViewHandlers: MethodHandlers {
     _ params: AnimateViewpoint.Params, _ end: Types.ProcessEnd, in world: Types.World
   ) throws -> AnimateViewpoint.Result
 
+  /// Applies what a person does on a real screen that shows the view.
+  static func interact(_ params: Interact.Params, in world: inout Types.World) throws -> Answer<Interact.Result>
+
   /// The state of each layer of the map or scene in the view, by visibility, scale and load status.
   static func layerViewStates(
     _ params: LayerViewStates.Params, in world: Types.World
@@ -86,6 +91,10 @@ public protocol ViewHandlers: MethodHandlers {
   static func observeViewpoint(
     _ params: ObserveViewpoint.Params, on client: Types.Client
   ) throws -> ObserveViewpoint.Result
+
+  /// Observes the taps on a view (`view/interact`) by `view/tapped`, until `state/unobserve` or the closing of the
+  /// view.
+  static func observeTaps(_ params: ObserveTaps.Params, on client: Types.Client) throws -> ObserveTaps.Result
 }
 
 extension ViewHandlers {
@@ -103,6 +112,7 @@ extension ViewHandlers {
     host.query("view/getViewpoint", getViewpoint)
     host.command("view/setViewpoint", setViewpoint)
     host.process("view/animateViewpoint", start: animateViewpoint, end: animateViewpointEnded)
+    host.command("view/interact", interact)
     host.query("view/layerViewStates", layerViewStates)
     host.query("view/toLocation", toLocation)
     host.query("view/toScreen", toScreen)
@@ -111,5 +121,6 @@ extension ViewHandlers {
     host.task("view/select", select)
     host.command("view/setLocationDisplay", setLocationDisplay)
     host.session("view/observeViewpoint", observeViewpoint)
+    host.session("view/observeTaps", observeTaps)
   }
 }

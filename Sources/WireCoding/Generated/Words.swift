@@ -757,13 +757,59 @@ extension Easing: WireWord {
   package init(_ wire: ViewProtocol.Easing) {
     switch wire {
     case .linear: self = .linear
+    case .easeIn: self = .easeIn
+    case .easeOut: self = .easeOut
     case .easeInOut: self = .easeInOut
+    case .flight: self = .flight
     }
   }
   package var wire: ViewProtocol.Easing {
     switch self {
     case .linear: .linear
+    case .easeIn: .easeIn
+    case .easeOut: .easeOut
     case .easeInOut: .easeInOut
+    case .flight: .flight
+    }
+  }
+}
+
+extension Tap.Kind: WireWord {
+  package init(_ wire: ViewProtocol.TapKind) {
+    switch wire {
+    case .tap: self = .tap
+    case .doubleTap: self = .doubleTap
+    case .longPress: self = .longPress
+    }
+  }
+  package var wire: ViewProtocol.TapKind {
+    switch self {
+    case .tap: .tap
+    case .doubleTap: .doubleTap
+    case .longPress: .longPress
+    }
+  }
+}
+
+extension Interruption.Cause: WireWord {
+  package init(_ wire: ViewProtocol.InterruptionCause) {
+    switch wire {
+    case .viewpoint: self = .viewpoint
+    case .animation: self = .animation
+    case .interaction: self = .interaction
+    case .location: self = .location
+    case .content: self = .content
+    case .closed: self = .closed
+    }
+  }
+  package var wire: ViewProtocol.InterruptionCause {
+    switch self {
+    case .viewpoint: .viewpoint
+    case .animation: .animation
+    case .interaction: .interaction
+    case .location: .location
+    case .content: .content
+    case .closed: .closed
     }
   }
 }
@@ -851,7 +897,7 @@ extension Wire {
     SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self,
     TextSymbol.FontStyle.self, TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self,
     TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self, LabelDefinition.Placement.self,
-    ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self, Easing.self, LayerViewState.Flag.self,
-    PropertyType.self, PropertyAccess.self
+    ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self,
+    Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
   ]
 }

@@ -634,9 +634,9 @@ class BookmarkMethods(SyncCaller):
 class ClockMethods(SyncCaller):
     """The clock of animations and location sources.
 
-    Real time is the system's. Manual time starts at 2000-01-01T00:00:00Z and moves only by `clock/advance`,
-    so that tests and simulations need not sleep and are reproducible. There are 30 ticks per second by
-    default.
+    Real time is the system's, or scaled: it then passes `factor` times as fast. Manual time starts at
+    2000-01-01T00:00:00Z and moves only by `clock/advance`, so that tests and simulations need not sleep and
+    are reproducible. There are 30 ticks per second by default.
     """
 
     def get(
@@ -654,6 +654,7 @@ class ClockMethods(SyncCaller):
             mode: The mode of the clock.
             now: RFC 3339.
             tickRate: Ticks per second. (1/second)
+            factor: Seconds of the model in a real second; manual time has none.
 
         Example:
             server.clock.get()
@@ -667,15 +668,19 @@ class ClockMethods(SyncCaller):
         mode: t.ClockMode | None = None,
         now: str | None = None,
         tick_rate: float | None = None,
+        factor: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.ClockSetResult:
         """Changes the clock. Running animations and sources continue from their current state.
 
         Args:
             mode: Real or manual.
-            now: The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual. (at most
-                64 characters)
-            tick_rate: Ticks per second. (1/second; in 1...240)
+            now: The manual time, RFC 3339; 2000-01-01T00:00:00Z at the first change to manual. Also the
+                time from which scaled time continues; without effect on real time that is not scaled. (at
+                most 64 characters)
+            tick_rate: Ticks per second: of the model, with scaled time real ones. (1/second; in 1...240)
+            factor: Seconds of the model in a real second. Scaled time continues from where it is; 1 leads
+                back to the system's time. Kept, without effect, while time is manual. (in 0.001...10000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -683,6 +688,7 @@ class ClockMethods(SyncCaller):
             mode: The mode of the clock.
             now: RFC 3339.
             tickRate: Ticks per second. (1/second)
+            factor: Seconds of the model in a real second; manual time has none.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -698,6 +704,7 @@ class ClockMethods(SyncCaller):
                     "mode": mode,
                     "now": now,
                     "tickRate": tick_rate,
+                    "factor": factor,
                     "meta": meta,
                 }
             ),
@@ -714,7 +721,7 @@ class ClockMethods(SyncCaller):
         notifications are written before the answer.
 
         Args:
-            seconds: The interval. (second; in 0...86400)
+            seconds: The interval; at most a million ticks. (second; in 0...1000000000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -6066,6 +6073,9 @@ class MapMethods(SyncCaller):
         reference_scale: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        max_extent: t.Envelope | None = None,
+        scale_levels: Sequence[t.ScaleLevel] | None = None,
+        rotation_snap: float | None = None,
         background_color: t.Color | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
@@ -6086,6 +6096,15 @@ class MapMethods(SyncCaller):
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
                 target of an animation, is clamped. Existing views do not change until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            max_extent: In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an
+                animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out
+                beyond it; the scale range has precedence, then its middle is in the center. Only the center
+                of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all
+                around the world it limits latitudes alone. Existing views do not change until they move.
+            scale_levels: Denominators of the scale; a gesture that ends snaps to the nearest one, by
+                ratio. None when absent. (at most 1000 elements)
+            rotation_snap: A gesture that ends within so many degrees of north snaps to it: 7 suits a
+                finger. None when absent. (degree; in 0...180)
             background_color: The colour where nothing is drawn; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -6120,6 +6139,9 @@ class MapMethods(SyncCaller):
                     "referenceScale": reference_scale,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "maxExtent": max_extent,
+                    "scaleLevels": scale_levels,
+                    "rotationSnap": rotation_snap,
                     "backgroundColor": background_color,
                     "meta": meta,
                 }
@@ -6180,6 +6202,9 @@ class MapMethods(SyncCaller):
         reference_scale: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        max_extent: t.Envelope | None = None,
+        scale_levels: Sequence[t.ScaleLevel] | None = None,
+        rotation_snap: float | None = None,
         background_color: t.Color | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
@@ -6188,7 +6213,8 @@ class MapMethods(SyncCaller):
         Args:
             map: Its id.
             clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
-                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `maxExtent`, `scaleLevels`,
+                `rotationSnap`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
             basemap: Background and reference layers; absent when there is none.
             bookmarks: Named viewpoints, in order. (at most 10000 elements)
@@ -6199,6 +6225,15 @@ class MapMethods(SyncCaller):
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
                 target of an animation, is clamped. Existing views do not change until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            max_extent: In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an
+                animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out
+                beyond it; the scale range has precedence, then its middle is in the center. Only the center
+                of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all
+                around the world it limits latitudes alone. Existing views do not change until they move.
+            scale_levels: Denominators of the scale; a gesture that ends snaps to the nearest one, by
+                ratio. None when absent. (at most 1000 elements)
+            rotation_snap: A gesture that ends within so many degrees of north snaps to it: 7 suits a
+                finger. None when absent. (degree; in 0...180)
             background_color: The colour where nothing is drawn; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -6233,6 +6268,9 @@ class MapMethods(SyncCaller):
                     "referenceScale": reference_scale,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "maxExtent": max_extent,
+                    "scaleLevels": scale_levels,
+                    "rotationSnap": rotation_snap,
                     "backgroundColor": background_color,
                     "meta": meta,
                 }
@@ -7149,6 +7187,9 @@ class SceneMethods(SyncCaller):
         reference_scale: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        max_extent: t.Envelope | None = None,
+        scale_levels: Sequence[t.ScaleLevel] | None = None,
+        rotation_snap: float | None = None,
         background_color: t.Color | None = None,
         base_surface: t.BaseSurfaceUpdate | None = None,
         meta: t.Meta | None = None,
@@ -7170,6 +7211,15 @@ class SceneMethods(SyncCaller):
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
                 target of an animation, is clamped. Existing views do not change until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            max_extent: In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an
+                animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out
+                beyond it; the scale range has precedence, then its middle is in the center. Only the center
+                of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all
+                around the world it limits latitudes alone. Existing views do not change until they move.
+            scale_levels: Denominators of the scale; a gesture that ends snaps to the nearest one, by
+                ratio. None when absent. (at most 1000 elements)
+            rotation_snap: A gesture that ends within so many degrees of north snaps to it: 7 suits a
+                finger. None when absent. (degree; in 0...180)
             background_color: The colour where nothing is drawn; none when absent.
             base_surface: The ground.
             meta: Control fields: origin, expected revision, progress, task.
@@ -7218,6 +7268,9 @@ class SceneMethods(SyncCaller):
                     "referenceScale": reference_scale,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "maxExtent": max_extent,
+                    "scaleLevels": scale_levels,
+                    "rotationSnap": rotation_snap,
                     "backgroundColor": background_color,
                     "baseSurface": base_surface,
                     "meta": meta,
@@ -7279,6 +7332,9 @@ class SceneMethods(SyncCaller):
         reference_scale: float | None = None,
         min_scale: float | None = None,
         max_scale: float | None = None,
+        max_extent: t.Envelope | None = None,
+        scale_levels: Sequence[t.ScaleLevel] | None = None,
+        rotation_snap: float | None = None,
         background_color: t.Color | None = None,
         base_surface: t.BaseSurfaceUpdate | None = None,
         meta: t.Meta | None = None,
@@ -7288,7 +7344,8 @@ class SceneMethods(SyncCaller):
         Args:
             scene: Its id.
             clear: Members to clear: `title`, `basemap` (with its layers), `basemap.name`, `bookmarks`,
-                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `backgroundColor`.
+                `initialViewpoint`, `referenceScale`, `minScale`, `maxScale`, `maxExtent`, `scaleLevels`,
+                `rotationSnap`, `backgroundColor`.
             title: Its title. (at most 1024 characters)
             basemap: Background and reference layers; absent when there is none.
             bookmarks: Named viewpoints, in order. (at most 10000 elements)
@@ -7299,6 +7356,15 @@ class SceneMethods(SyncCaller):
             min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
                 target of an animation, is clamped. Existing views do not change until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            max_extent: In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an
+                animation, gestures, auto-pan and resizing move at most to its edges, and are not zoomed out
+                beyond it; the scale range has precedence, then its middle is in the center. Only the center
+                of a scene's camera is kept inside. Across the antimeridian `xMin` is greater than `xMax`; all
+                around the world it limits latitudes alone. Existing views do not change until they move.
+            scale_levels: Denominators of the scale; a gesture that ends snaps to the nearest one, by
+                ratio. None when absent. (at most 1000 elements)
+            rotation_snap: A gesture that ends within so many degrees of north snaps to it: 7 suits a
+                finger. None when absent. (degree; in 0...180)
             background_color: The colour where nothing is drawn; none when absent.
             base_surface: The ground.
             meta: Control fields: origin, expected revision, progress, task.
@@ -7334,6 +7400,9 @@ class SceneMethods(SyncCaller):
                     "referenceScale": reference_scale,
                     "minScale": min_scale,
                     "maxScale": max_scale,
+                    "maxExtent": max_extent,
+                    "scaleLevels": scale_levels,
+                    "rotationSnap": rotation_snap,
                     "backgroundColor": background_color,
                     "baseSurface": base_surface,
                     "meta": meta,
@@ -8485,6 +8554,8 @@ class ViewMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             viewpoint: The viewpoint after this.
+            constrained: True if the scale range or the maximum extent of the map or scene moved what was
+                asked for; absent otherwise.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -8532,21 +8603,36 @@ class ViewMethods(SyncCaller):
         viewpoint: t.ViewpointTarget,
         duration: float | None = None,
         easing: t.Easing | None = None,
+        rho: float | None = None,
+        speed: float | None = None,
+        rate: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewAnimateViewpointResult:
         """Animates to a viewpoint, and answers when it has arrived or another change has replaced it. Scale
-        changes exponentially; rotation takes the shorter direction.
+        changes exponentially; the center takes the shorter way, across the antimeridian too, and rotation
+        the shorter direction. If the screen is resized meanwhile, it still goes to its target, fitted to
+        the new screen.
 
         Args:
             view: The view.
             viewpoint: The target.
-            duration: The duration. (second; in 0...3600; default 0.25)
+            duration: The duration; when absent 0.25, and with `flight` what its path takes at `speed`, at
+                most 3600. (second; in 0...3600)
             easing: The easing. (default "easeInOut")
+            rho: With `flight`, how far it zooms out. (in 0.1...10; default 1.42)
+            speed: With `flight` and without `duration`, the length of path per second, as the paper
+                measures it: at constant scale, `rho` screens. (1/second; in 0.001...1000; default 1.2)
+            rate: Frames per second. The view moves at ticks of the clock, which ticks faster meanwhile if
+                need be; when absent at each tick, 30 a second unless `clock/set` says otherwise. (1/second;
+                in 1...240)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            arrived: False when another viewpoint, auto-pan or closing ended it.
+            arrived: False when another viewpoint, an interaction, auto-pan or closing ended it.
+            interruptedBy: What ended it; absent when it arrived.
+            constrained: True if the scale range or the maximum extent of the map or scene moved what was
+                asked for; absent otherwise.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -8574,6 +8660,58 @@ class ViewMethods(SyncCaller):
                     "viewpoint": viewpoint,
                     "duration": duration,
                     "easing": easing,
+                    "rho": rho,
+                    "speed": speed,
+                    "rate": rate,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def interact(
+        self,
+        *,
+        view: t.ObjectId,
+        interaction: t.Interaction,
+        meta: t.Meta | None = None,
+    ) -> t.ViewInteractResult:
+        """Applies what a person does on a real screen that shows the view. What moves the view ends an
+        animation, whose answer says so, and auto-pan; a movement without effect does not. Like a change of
+        the viewpoint, this is not undone.
+
+        Args:
+            view: The view.
+            interaction: What is done.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            viewpoint: The viewpoint after this; at the start of a fling.
+            isNavigating: Whether an animation is running: a fling, or one that a tap left alone.
+            constrained: True if limits of the map or scene, or what it snaps to, moved what was asked
+                for; absent otherwise.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.view.interact(view="v1", interaction={"type": "zoom", "factor": 2})
+        """
+        result: t.ViewInteractResult = self._call(
+            "view/interact",
+            _given(
+                {
+                    "view": view,
+                    "interaction": interaction,
                     "meta": meta,
                 }
             ),
@@ -9009,6 +9147,45 @@ class ViewMethods(SyncCaller):
                     "kinds": kinds,
                     "exceptOrigin": except_origin,
                     "maxRate": max_rate,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def observe_taps(
+        self,
+        *,
+        view: t.ObjectId,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewObserveTapsResult:
+        """Observes the taps on a view (`view/interact`) by `view/tapped`, until `state/unobserve` or the
+        closing of the view.
+
+        Args:
+            view: The view.
+            spatial_reference: The spatial reference of the locations; the map's when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            subscription: The handle.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.view.observe_taps(view="v1")
+        """
+        result: t.ViewObserveTapsResult = self._call(
+            "view/observeTaps",
+            _given(
+                {
+                    "view": view,
+                    "spatialReference": spatial_reference,
                     "meta": meta,
                 }
             ),

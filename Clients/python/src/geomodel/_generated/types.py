@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "36604a33dcfd46d9"
+PROTOCOL_HASH = "8bccb6c42e729b39"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -770,6 +770,8 @@ class ClockGetResult(TypedDict):
     """RFC 3339."""
     tickRate: float
     """Ticks per second. (1/second)"""
+    factor: float
+    """Seconds of the model in a real second; manual time has none."""
 
 
 class ClockSetResult(TypedDict):
@@ -783,6 +785,8 @@ class ClockSetResult(TypedDict):
     """RFC 3339."""
     tickRate: float
     """Ticks per second. (1/second)"""
+    factor: float
+    """Seconds of the model in a real second; manual time has none."""
 
 
 class ClockAdvanceResult(TypedDict):
@@ -1033,6 +1037,21 @@ class SavedMap(TypedDict):
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
+    maxExtent: NotRequired[Envelope]
+    """In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+    auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+    precedence, then its middle is in the center. Only the center of a scene's camera is kept inside.
+    Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone.
+    Existing views do not change until they move.
+    """
+    scaleLevels: NotRequired[list[ScaleLevel]]
+    """Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+    (at most 1000 elements)
+    """
+    rotationSnap: NotRequired[float]
+    """A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.
+    (degree; in 0...180)
+    """
     backgroundColor: NotRequired[Color]
     """The colour where nothing is drawn; none when absent."""
 
@@ -1126,6 +1145,21 @@ class SavedScene(TypedDict):
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
+    maxExtent: NotRequired[Envelope]
+    """In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+    auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+    precedence, then its middle is in the center. Only the center of a scene's camera is kept inside.
+    Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone.
+    Existing views do not change until they move.
+    """
+    scaleLevels: NotRequired[list[ScaleLevel]]
+    """Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+    (at most 1000 elements)
+    """
+    rotationSnap: NotRequired[float]
+    """A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.
+    (degree; in 0...180)
+    """
     backgroundColor: NotRequired[Color]
     """The colour where nothing is drawn; none when absent."""
 
@@ -3078,8 +3112,30 @@ class Map(TypedDict):
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
+    maxExtent: NotRequired[Envelope]
+    """In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+    auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+    precedence, then its middle is in the center. Only the center of a scene's camera is kept inside.
+    Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone.
+    Existing views do not change until they move.
+    """
+    scaleLevels: NotRequired[list[ScaleLevel]]
+    """Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+    (at most 1000 elements)
+    """
+    rotationSnap: NotRequired[float]
+    """A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.
+    (degree; in 0...180)
+    """
     backgroundColor: NotRequired[Color]
     """The colour where nothing is drawn; none when absent."""
+
+
+ScaleLevel = float
+"""The denominator of a scale.
+
+A number above 0.
+"""
 
 
 class Basemap(TypedDict):
@@ -3419,6 +3475,21 @@ class Scene(TypedDict):
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
+    maxExtent: NotRequired[Envelope]
+    """In EPSG:4326; views are kept inside it. A viewpoint that is set, each frame of an animation, gestures,
+    auto-pan and resizing move at most to its edges, and are not zoomed out beyond it; the scale range has
+    precedence, then its middle is in the center. Only the center of a scene's camera is kept inside.
+    Across the antimeridian `xMin` is greater than `xMax`; all around the world it limits latitudes alone.
+    Existing views do not change until they move.
+    """
+    scaleLevels: NotRequired[list[ScaleLevel]]
+    """Denominators of the scale; a gesture that ends snaps to the nearest one, by ratio. None when absent.
+    (at most 1000 elements)
+    """
+    rotationSnap: NotRequired[float]
+    """A gesture that ends within so many degrees of north snaps to it: 7 suits a finger. None when absent.
+    (degree; in 0...180)
+    """
     backgroundColor: NotRequired[Color]
     """The colour where nothing is drawn; none when absent."""
     spatialReference: SpatialReference
@@ -4611,6 +4682,10 @@ class ViewpointTargetBoundingGeometry(TypedDict):
     """Padding on each side, less than half of the width and height of the screen. (device-independent pixel;
     at least 0; default 0)
     """
+    insets: NotRequired[Insets]
+    """More padding, side by side; with `padding` it leaves room on the screen. It is part of this target
+    alone: later ones do not have it.
+    """
     rotation: NotRequired[float]
     """Unchanged when absent. (degree)"""
 
@@ -4704,12 +4779,164 @@ AutoPanMode = Literal["off", "recenter"]
 `recenter`: Pans so that the location stays within the wander extent.
 """
 
-Easing = Literal["linear", "easeInOut"]
+Easing = Literal["linear", "easeIn", "easeOut", "easeInOut", "flight"]
 """The easing of an animation.
 
 `linear`: Linear.
-`easeInOut`: Slow, fast, slow.
+`easeIn`: Faster and faster: t².
+`easeOut`: Slower and slower: 2t - t².
+`easeInOut`: Slow, fast, slow: 3t² - 2t³.
+`flight`: Zooms out, across and in again: the optimal path of van Wijk and Nuij ("Smooth and efficient zooming
+and panning", 2003), evenly. The window of the path is as wide as the longer side of the screen; in scenes, as
+wide as what the camera would see straight below it.
 """
+
+
+class Insets(TypedDict):
+    """Space on the sides of a screen."""
+
+    left: NotRequired[float]
+    """On the left. (device-independent pixel; in 0...32768; default 0)"""
+    top: NotRequired[float]
+    """Above. (device-independent pixel; in 0...32768; default 0)"""
+    right: NotRequired[float]
+    """On the right. (device-independent pixel; in 0...32768; default 0)"""
+    bottom: NotRequired[float]
+    """Below. (device-independent pixel; in 0...32768; default 0)"""
+
+
+class InteractionPan(TypedDict):
+    """Moves the picture."""
+
+    type: Literal["pan"]
+    x: float
+    """To the right. (device-independent pixel; in -1000000...1000000)"""
+    y: float
+    """Downwards. (device-independent pixel; in -1000000...1000000)"""
+    ends: NotRequired[bool]
+    """Whether the gesture ends with this. (default True)"""
+
+
+class InteractionZoom(TypedDict):
+    """Magnifies the picture about a point."""
+
+    type: Literal["zoom"]
+    factor: float
+    """Above 1 zooms in, below 1 out. (in 0.000001...1000000)"""
+    anchor: NotRequired[ScreenPoint]
+    """The point that stays; the center of the screen when absent."""
+    ends: NotRequired[bool]
+    """Whether the gesture ends with this. (default True)"""
+
+
+class InteractionRotate(TypedDict):
+    """Turns the picture about a point."""
+
+    type: Literal["rotate"]
+    angle: float
+    """Clockwise. (degree; in -360000...360000)"""
+    anchor: NotRequired[ScreenPoint]
+    """The point that stays; the center of the screen when absent."""
+    ends: NotRequired[bool]
+    """Whether the gesture ends with this. (default True)"""
+
+
+class InteractionPinch(TypedDict):
+    """Magnifies, turns and moves the picture at once: what was at the anchor is then `x`, `y` beside it."""
+
+    type: Literal["pinch"]
+    factor: float
+    """Above 1 zooms in, below 1 out. (in 0.000001...1000000)"""
+    angle: NotRequired[float]
+    """Clockwise. (degree; in -360000...360000; default 0)"""
+    x: NotRequired[float]
+    """To the right. (device-independent pixel; in -1000000...1000000; default 0)"""
+    y: NotRequired[float]
+    """Downwards. (device-independent pixel; in -1000000...1000000; default 0)"""
+    anchor: NotRequired[ScreenPoint]
+    """Where the fingers were; the center of the screen when absent."""
+    ends: NotRequired[bool]
+    """Whether the gesture ends with this. (default True)"""
+
+
+class InteractionFling(TypedDict):
+    """Lets the picture run on by the clock, ever more slowly: an animation, for whose end no request waits.
+    It stops at the maximum extent.
+    """
+
+    type: Literal["fling"]
+    x: float
+    """Velocity to the right. (device-independent pixel/second; in -100000...100000)"""
+    y: float
+    """Velocity downwards. (device-independent pixel/second; in -100000...100000)"""
+    deceleration: NotRequired[float]
+    """How much of the velocity is lost in a second. (device-independent pixel/second²; in 100...1000000;
+    default 2500)
+    """
+
+
+class InteractionTap(TypedDict):
+    """Moves and interrupts nothing. Gives `view/tapped`."""
+
+    type: Literal["tap"]
+    screenPoint: ScreenPoint
+    """A point on the screen, edges included."""
+
+
+class InteractionDoubleTap(TypedDict):
+    """Zooms in about the point by 2. Gives `view/tapped`."""
+
+    type: Literal["doubleTap"]
+    screenPoint: ScreenPoint
+    """A point on the screen, edges included."""
+
+
+class InteractionLongPress(TypedDict):
+    """Moves and interrupts nothing. Gives `view/tapped`."""
+
+    type: Literal["longPress"]
+    screenPoint: ScreenPoint
+    """A point on the screen, edges included."""
+
+
+Interaction = Union[
+    InteractionPan, InteractionZoom, InteractionRotate, InteractionPinch, InteractionFling, InteractionTap,
+    InteractionDoubleTap, InteractionLongPress,
+]
+"""What a person does on the screen. Movements in pixels are those of the picture; in a scene it moves as flat
+ground at the center does, and a camera keeps its pitch and roll. With `ends`, scale and rotation snap to
+what the map or scene says (`scaleLevels`, `rotationSnap`): the fingers leave the screen.
+"""
+
+TapKind = Literal["tap", "doubleTap", "longPress"]
+"""The kind of a tap.
+
+`tap`: A tap.
+`doubleTap`: Two taps, which have zoomed in.
+`longPress`: A long press.
+"""
+
+InterruptionCause = Literal[
+    "viewpoint", "animation", "interaction", "location", "content", "closed",
+]
+"""What ended an animation before it arrived.
+
+`viewpoint`: A viewpoint that was set, by a request, a path or a link.
+`animation`: Another animation.
+`interaction`: An interaction that moves.
+`location`: Auto-pan.
+`content`: Another map or scene in the view.
+`closed`: The closing of the view or its document, or the end of the session.
+"""
+
+
+class Interruption(TypedDict):
+    """What ended an animation, and whose it was."""
+
+    cause: InterruptionCause
+    """What."""
+    origin: Origin
+    """Whose."""
 
 
 class ScreenPoint(TypedDict):
@@ -4875,6 +5102,10 @@ class ViewSetViewpointResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     viewpoint: Viewpoint
     """The viewpoint after this."""
+    constrained: NotRequired[bool]
+    """True if the scale range or the maximum extent of the map or scene moved what was asked for; absent
+    otherwise.
+    """
 
 
 class ViewAnimateViewpointResult(TypedDict):
@@ -4883,7 +5114,26 @@ class ViewAnimateViewpointResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     arrived: bool
-    """False when another viewpoint, auto-pan or closing ended it."""
+    """False when another viewpoint, an interaction, auto-pan or closing ended it."""
+    interruptedBy: NotRequired[Interruption]
+    """What ended it; absent when it arrived."""
+    constrained: NotRequired[bool]
+    """True if the scale range or the maximum extent of the map or scene moved what was asked for; absent
+    otherwise.
+    """
+
+
+class ViewInteractResult(TypedDict):
+    """What `view/interact` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    viewpoint: Viewpoint
+    """The viewpoint after this; at the start of a fling."""
+    isNavigating: bool
+    """Whether an animation is running: a fling, or one that a tap left alone."""
+    constrained: NotRequired[bool]
+    """True if limits of the map or scene, or what it snaps to, moved what was asked for; absent otherwise."""
 
 
 class ViewLayerViewStatesResult(TypedDict):
@@ -4989,6 +5239,15 @@ class ViewObserveViewpointResult(TypedDict):
     """Whether an animation is running."""
 
 
+class ViewObserveTapsResult(TypedDict):
+    """What `view/observeTaps` answers."""
+
+    subscription: str
+    """The handle."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
 class ViewViewpointChangedParams(TypedDict):
     """The params of `view/viewpointChanged`.
 
@@ -5009,6 +5268,33 @@ class ViewViewpointChangedParams(TypedDict):
     """The viewpoint, in the requested kinds."""
     isNavigating: bool
     """Whether an animation is running."""
+
+
+class ViewTappedParams(TypedDict):
+    """The params of `view/tapped`.
+
+    Somebody has tapped on an observed view. Each tap comes, in order; when a slow client has 1,000 unread,
+    the oldest are left out.
+    """
+
+    subscription: str
+    """The handle."""
+    view: ObjectId
+    """The view."""
+    revision: int
+    """The world's revision at the tap or later."""
+    origin: Origin
+    """Who reported it."""
+    kind: TapKind
+    """The kind."""
+    screenPoint: ScreenPoint
+    """Where on the screen."""
+    location: NotRequired[Geometry]
+    """The point of the map there, before a double tap zooms; absent where it has no coordinates."""
+    spatialReference: SpatialReference
+    """The spatial reference of the location."""
+    leftOut: NotRequired[int]
+    """The number of taps that were left out before this one; absent for none. (at least 1)"""
 
 
 PropertyName = str
