@@ -120,7 +120,27 @@ fileprivate extension FenceShape.Part {
     case .multiPolygon(let polygons): rings = polygons.flatMap { $0 }
     case .point, .multiPoint, .lineString, .multiLineString, .collection: rings = []
     }
+    let lines = Self.edges(of: rings)
     return FenceShape.PartTrees(
-      whole: whole, rings: rings.isEmpty ? nil : EdgeTree(.multiLineString(rings), on: .ellipsoid, checking: {}))
+      whole: whole, rings: lines.isEmpty ? nil : EdgeTree(.multiLineString(lines), on: .ellipsoid, checking: {}))
+  }
+
+  /// The edges of an area on the ellipsoid: without those along a pole, and those at which it was cut at the antimeridian.
+  private static func edges(of rings: [Positions]) -> [Positions] {
+    func seam(_ start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double? {
+      start.x == end.x && abs(start.x) == 180 ? start.x : nil
+    }
+    var seams: Set<Double> = []
+    for ring in rings { ring.forEachEdge { if let seam = seam($0, $1) { seams.insert(seam) } } }
+    return rings.flatMap { ring in
+      var lines = [Positions()]
+      ring.forEachEdge { start, end in
+        let isPole = start.y == end.y && abs(start.y) == 90
+        if isPole || seams.count == 2 && seam(start, end) != nil { return lines.append(Positions()) }
+        if lines[lines.count - 1].isEmpty { lines[lines.count - 1].append(Point(x: start.x, y: start.y)) }
+        lines[lines.count - 1].append(Point(x: end.x, y: end.y))
+      }
+      return lines.filter { !$0.isEmpty }
+    }
   }
 }

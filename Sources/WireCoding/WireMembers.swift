@@ -79,6 +79,16 @@ extension Wire {
     case .labelDefinitions(let labels): .labels(try self.labels(labels))
     case .popupDefinition(let popup): .popup(try self.popup(popup))
     case .featureReduction(let reduction): .featureReduction(try featureReduction(reduction))
+    case .fenceSequence(let given):
+      .fenceSequence(
+        FenceSequence(
+          steps: try given.steps.enumerated().map { index, step in
+            do throws(ExpressionError) {
+              let expression = try expression(step)
+              try expression.check(for: .condition)
+              return expression
+            } catch { throw ModelError.expression(error, path: "/\(name)/steps/\(index)") }
+          }, within: given.within))
     case .renderer(let renderer): .renderer(try self.renderer(renderer))
     case .layerTime(let time):
       .time(
@@ -113,6 +123,8 @@ extension MemberValue: JSONEncodable {
     case .expression(let expression): writer.value(expression.text)
     case .envelope(let envelope): Wire.envelope(envelope).encode(to: &writer)
     case .featureReduction(let reduction): Wire.featureReduction(reduction).encode(to: &writer)
+    case .fenceSequence(let sequence):
+      GeotriggerProtocol.FenceSequence(steps: sequence.steps.map(Wire.opaque), within: sequence.within).encode(to: &writer)
     case .fields(let fields): writer.array(fields) { Wire.field($0).encode(to: &$1) }
     case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
     case .labels(let labels): writer.array(labels) { Wire.label($0).encode(to: &$1) }

@@ -123,7 +123,7 @@ package enum Wire {
     .init(
       number: event.number, type: event.kind.wire, cause: event.cause.wire, object: event.object.string, fence: event.fence,
       fences: event.fences.string, rule: event.rule.wire, time: event.time.text, position: opaque(.point(event.position)),
-      previousPosition: event.previousPosition.map { opaque(.point($0)) },
+      previousPosition: event.previousPosition.map { opaque(.point($0)) }, expectedTime: event.expectedTime?.text,
       message: event.message == .null ? nil : opaque(event.message), actions: event.actions.map(\.string))
   }
 

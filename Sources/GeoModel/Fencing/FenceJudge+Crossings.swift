@@ -1,40 +1,69 @@
-// Fences that an object crossed between two fixes, neither of them inside.
+// Fences on the way: those that an object crossed between two fixes, neither of them inside, and those that it is about to enter.
 
 import Geometry
 import Proximity
 
 extension FenceJudge {
-  /// A stretch of a geodesic inside a fence, in metres from its start.
-  private struct Crossing {
-    let fence: Int
-    let (start, end): (Double, Double)
-  }
-
   /// Reports what the object crossed on the geodesic from the fix before.
   mutating func reportCrossings(from old: Fix, _ object: inout TrackedObject) {
     let fix = object.fix
     guard let line = try? geodesy.inverse(from: old.position, to: fix.position), line.distance > 0 else { return }
     let way = GeodesicWay(start: old.position, azimuth: line.startAzimuth, length: line.distance, geodesy: geodesy)
-    let reach = monitor.buffer + max(radiusOfCrossing(fix), 0)
-    var crossings: [Crossing] = []
-    for row in rows(in: way.boxes(within: reach)) {
-      let fence = store.id(ofPresent: row)
-      guard !object.inside.contains(where: { $0.fence == fence }), admits(row), let shape = shape(row, fence) else { continue }
-      let level = reach
-      let geodesy = geodesy
-      crossings += way.stretches { shape.distance(to: $0, within: .infinity, geodesy).map { $0 - level } }
-        .map { Crossing(fence: fence, start: $0.lowerBound, end: $0.upperBound) }
+    var crossings: [(at: Double, isExit: Bool, fence: Int)] = []
+    forEachFence(on: way, of: fix, besides: object.inside) { fence, distance in
+      for stretch in way.stretches(distance) {
+        crossings.append((stretch.lowerBound, false, fence))
+        crossings.append((stretch.upperBound, true, fence))
+      }
     }
+    crossings.sort { ($0.at, $0.isExit ? 0 : 1, $0.fence) < ($1.at, $1.isExit ? 0 : 1, $1.fence) }
     let span = fix.time.seconds(since: old.time)
-    let events = crossings.flatMap { [(at: $0.end, kind: GeotriggerEvent.Kind.exit, $0.fence), (at: $0.start, kind: .enter, $0.fence)] }
-      .sorted { ($0.at, $0.kind == .exit ? 0 : 1, $0.2) < ($1.at, $1.kind == .exit ? 0 : 1, $1.2) }
-    for (at, kind, fence) in events {
-      report(
-        kind, .crossed, fix, fence, at: old.time.advanced(by: span * at / way.length), position: way.position(at), from: old.position)
+    for (at, isExit, fence) in crossings {
+      let (time, position) = (old.time.advanced(by: span * at / way.length), way.position(at))
+      if isExit {
+        report(.exit, .crossed, fix, fence, at: time, position: position, from: old.position)
+      } else {
+        enter(fence, &object, .crossed, at: time, position: position, from: old.position)
+      }
     }
   }
 
-  private func radiusOfCrossing(_ fix: Fix) -> Double { monitor.accuracyMode == .geometryWithAccuracy ? fix.accuracy : 0 }
+  /// Reports fences that the object will enter at its speed and course, and those that it will enter no more.
+  mutating func forecast(_ object: inout TrackedObject, _ cause: GeotriggerEvent.Cause) {
+    guard monitor.forecastHorizon > 0 || !object.forecasts.isEmpty else { return }
+    let fix = object.fix
+    var expected: [(fence: Int, after: Double)] = []
+    if let speed = fix.speed, let course = fix.course, speed > 0, speed.isFinite, course.isFinite, monitor.forecastHorizon > 0 {
+      // Nothing is as far away as half of the earth's circumference.
+      let length = min(speed * monitor.forecastHorizon, 20_000_000)
+      let way = GeodesicWay(start: fix.position, azimuth: course, length: length, geodesy: geodesy)
+      forEachFence(on: way, of: fix, besides: object.inside) { fence, distance in
+        if let entry = way.entry(distance) { expected.append((fence, entry / speed)) }
+      }
+    }
+    for fence in object.forecasts where !expected.contains(where: { $0.fence == fence }) && !object.inside.contains(where: { $0.fence == fence }) {
+      report(.withdrawn, ending(fence, cause == .moved ? .turnedAway : cause), fix, fence, at: cause == .moved ? fix.time : now)
+    }
+    for (fence, after) in expected.sorted(by: { ($0.after, $0.fence) < ($1.after, $1.fence) }) where !object.forecasts.contains(fence) {
+      report(
+        .forecast, cause == .moved ? .approaching : cause, fix, fence, at: cause == .moved ? fix.time : now,
+        expected: fix.time.advanced(by: after))
+    }
+    object.forecasts = expected.map(\.fence)
+  }
+
+  /// Calls `body` with the fences near a way, and how far a place is from where each is entered.
+  private mutating func forEachFence(
+    on way: GeodesicWay, of fix: Fix, besides inside: [Membership], _ body: (_ fence: Int, _ distance: (Point) -> Double?) -> Void
+  ) {
+    let level = monitor.buffer + radius(fix)
+    for row in rows(in: way.boxes(within: level)) {
+      let fence = store.id(ofPresent: row)
+      guard !inside.contains(where: { $0.fence == fence }), admits(row), let shape = shape(row, fence) else { continue }
+      effort += 200_000
+      body(fence) { [geodesy] in shape.distance(to: $0, within: .infinity, geodesy).map { $0 - level } }
+    }
+  }
 }
 
 /// The geodesic between two fixes.
@@ -56,25 +85,41 @@ struct GeodesicWay {
     return (0..<count).map { FenceShape.box(around: position(half * Double(2 * $0 + 1)), within: half + reach) }
   }
 
+  /// How far it is to where a signed distance is no more positive; nil if it never is.
+  func entry(_ distance: (Point) -> Double?) -> Double? {
+    var entry: Double?
+    trace(distance) { at, value in
+      if value <= 0 { entry = at }
+      return value > 0
+    }
+    return entry
+  }
+
   /// Where a signed distance is negative, without what reaches either end.
-  ///
-  /// It changes by no more than the metres travelled, so it says how far one can go without missing a change of its sign.
   func stretches(_ distance: (Point) -> Double?) -> [ClosedRange<Double>] {
     var (stretches, entry, wasOutside) = ([ClosedRange<Double>](), Double?.none, false)
-    var (at, step) = (0.0, 0.5)
-    for count in 0... {
-      guard let value = distance(position(at)) else { return stretches }
+    trace(distance) { at, value in
       if value > 0 {
         if let start = entry { stretches.append(start...at) }
         (entry, wasOutside) = (nil, true)
       } else if wasOutside, entry == nil {
         entry = at
       }
-      guard at < length else { break }
+      return true
+    }
+    return stretches
+  }
+
+  /// Calls `body` with distances along the way until it returns false.
+  ///
+  /// It changes by no more than the metres travelled, so it says how far one can go without missing a change of its sign.
+  private func trace(_ distance: (Point) -> Double?, _ body: (_ at: Double, _ value: Double) -> Bool) {
+    var (at, step) = (0.0, 0.5)
+    for count in 0... {
+      guard let value = distance(position(at)), body(at, value), at < length else { return }
       // At a fence's edge steps are short: after many they grow.
       if count % 256 == 255 { step *= 4 }
       at = min(at + max(abs(value), step), length)
     }
-    return stretches
   }
 }

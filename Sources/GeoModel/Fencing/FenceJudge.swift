@@ -18,7 +18,7 @@ struct FenceJudge {
   /// The objects before they changed.
   private(set) var before: [(slot: Int, before: TrackedObject?)] = []
   /// The estimated effort so far, in nanoseconds.
-  private(set) var effort = 0
+  var effort = 0
 
   init(
     _ monitor: GeotriggerMonitor, _ watch: Watch, _ fences: FenceSet, _ store: FeatureStore, _ features: LayerFeatures?,
@@ -32,6 +32,7 @@ struct FenceJudge {
 
   /// Judges a new fix.
   mutating func judge(_ fix: Fix, _ cause: GeotriggerEvent.Cause = .moved) {
+    guard fix.position.x.isFinite, abs(fix.position.y) <= 90 else { return }
     if let limit = monitor.maximumAccuracy, fix.accuracy > limit {
       watch.inaccurateCount += 1
       return
@@ -44,9 +45,11 @@ struct FenceJudge {
       return
     }
     before.append((slot, old))
-    var object = TrackedObject(fix: fix, inside: old?.inside ?? [])
+    var object = old ?? TrackedObject(fix: fix)
+    object.fix = fix
     if monitor.reportsCrossings, let old { reportCrossings(from: old.fix, &object) }
     move(&object, slot, from: old?.fix.position, cause)
+    forecast(&object, cause)
     if known == nil {
       watch.slots[fix.object] = slot
       watch.lastSlot = slot
@@ -65,6 +68,7 @@ struct FenceJudge {
     }
     before.append((slot, object))
     move(&object, slot, from: nil, work.cause)
+    forecast(&object, work.cause)
     watch.objects.insert(object, at: slot)
   }
 
@@ -78,7 +82,7 @@ struct FenceJudge {
       before.append((next.slot, object))
       object.inside[index].due = nil
       object.inside[index].since = next.due
-      report(.enter, .dwelled, object.fix, next.fence, at: next.due)
+      enter(next.fence, &object, .dwelled, at: next.due)
       watch.insideCount += 1
       watch.objects.insert(object, at: next.slot)
     }
@@ -89,6 +93,7 @@ struct FenceJudge {
     guard let object = watch.objects.remove(slot) else { return }
     before.append((slot, object))
     for membership in object.inside { leave(membership, object.fix, from: nil, cause) }
+    for fence in object.forecasts { report(.withdrawn, cause, object.fix, fence, at: now) }
     watch.slots[object.fix.object] = nil
   }
 
@@ -119,8 +124,29 @@ struct FenceJudge {
         watch.dwelling.append((due, slot, fence))
       } else {
         watch.insideCount += 1
-        report(.enter, cause, object.fix, fence, at: time, from: previous)
+        enter(fence, &object, cause, at: time, from: previous)
       }
+    }
+  }
+
+  /// Reports that an object has entered, and what sequence this completes.
+  mutating func enter(
+    _ fence: Int, _ object: inout TrackedObject, _ cause: GeotriggerEvent.Cause, at time: Instant, position: Point? = nil,
+    from previous: Point? = nil
+  ) {
+    report(.enter, cause, object.fix, fence, at: time, position: position, from: previous)
+    guard let sequence = monitor.sequence, let row = store.feature(id: fence) else { return }
+    if object.runs.count != sequence.steps.count - 1 { object.runs = Array(repeating: nil, count: sequence.steps.count - 1) }
+    for (step, condition) in sequence.steps.enumerated().reversed() {
+      let start = step == 0 ? time : object.runs[step - 1]
+      guard let start, time.seconds(since: start) <= sequence.within, isTrue(condition, row) else { continue }
+      guard step == sequence.steps.count - 1 else {
+        object.runs[step] = start
+        continue
+      }
+      object.runs = []
+      report(.sequence, .completed, object.fix, fence, at: time, position: position, from: previous)
+      return
     }
   }
 
@@ -132,30 +158,35 @@ struct FenceJudge {
     report(.exit, cause, fix, membership.fence, at: cause == .moved ? fix.time : now, from: previous)
   }
 
-  /// The cause with which a membership ends: that of the judgement, unless the fence is gone.
-  private func ending(_ fence: Int, _ cause: GeotriggerEvent.Cause) -> GeotriggerEvent.Cause {
+  /// The cause with which a membership or forecast ends: that of the judgement, unless the fence is gone.
+  func ending(_ fence: Int, _ cause: GeotriggerEvent.Cause) -> GeotriggerEvent.Cause {
     guard let row = store.row(of: fence) else { return .fenceRemoved }
     return admits(row) ? cause : .filterChanged
   }
 
   mutating func report(
     _ kind: GeotriggerEvent.Kind, _ cause: GeotriggerEvent.Cause, _ fix: Fix, _ fence: Int, at time: Instant,
-    position: Point? = nil, from previous: Point? = nil
+    position: Point? = nil, from previous: Point? = nil, expected: Instant? = nil
   ) {
     switch (monitor.rule, kind) {
     case (.enter, .exit), (.exit, .enter): return
-    case (.enter, .enter), (.exit, .exit), (.enterOrExit, _): break
+    case (.enter, .enter), (.exit, .exit), (.enterOrExit, _), (_, .forecast), (_, .withdrawn), (_, .sequence): break
     }
     watch.eventCount += 1
     let message = monitor.message.map { value(of: $0.expression, fix, kind, fence) } ?? .null
     watch.append(
       GeotriggerEvent(
         number: watch.eventCount, kind: kind, cause: cause, object: fix.object, fence: fence, fences: fences.object.text,
-        rule: monitor.rule, time: time, position: position ?? fix.position, previousPosition: previous, message: message,
-        actions: monitor.actions))
+        rule: monitor.rule, time: time, position: position ?? fix.position, previousPosition: previous, expectedTime: expected,
+        message: message, actions: monitor.actions))
   }
 
   // MARK: Expressions
+
+  private func isTrue(_ condition: Expression, _ row: FeatureRow) -> Bool {
+    let value = try? condition.evaluated { name in store.schema.column(named: name).map(row.value) ?? .null }
+    return value == .bool(true)
+  }
 
   private func isTrue(_ condition: Expression, _ fix: Fix) -> Bool {
     let value = try? condition.evaluated { name in name.hasPrefix("feed.") ? Self.value(String(name.dropFirst(5)), of: fix) : .null }
@@ -193,12 +224,14 @@ struct FenceJudge {
   // MARK: Fences
 
   /// The radius of the circle that is compared with fences.
-  private func radius(_ fix: Fix) -> Double { monitor.accuracyMode == .geometryWithAccuracy ? max(fix.accuracy, 0) : 0 }
+  func radius(_ fix: Fix) -> Double { monitor.accuracyMode == .geometryWithAccuracy ? max(fix.accuracy, 0) : 0 }
 
   /// Whether a feature is a fence, by the filters.
   func admits(_ row: UInt32) -> Bool {
     if let filter = fences.filter, !(store[row].map(filter.isTrue) ?? false) { return false }
-    return features?.shown([row]).isEmpty != true
+    guard let features else { return true }
+    guard let conditions = fences.conditions else { return !features.shown([row]).isEmpty }
+    return store[row].map { row in conditions.allSatisfy { $0.isTrue(for: row) } } ?? false
   }
 
   /// Whether a fence holds a fix by the monitor's relation.
@@ -225,11 +258,10 @@ struct FenceJudge {
   mutating func shape(_ row: UInt32, _ fence: Int) -> FenceShape? {
     if let known = watch.fences?.shapes[fence] { return known }
     guard let geometry = store[row]?.geometry else { return nil }
-    let (transformer, reference) = (transformer, fences.reference)
-    let needsDistances = monitor.buffer > 0 || monitor.accuracyMode == .geometryWithAccuracy || monitor.reportsCrossings
-    let place: (Geometry) throws -> Geometry = {
-      reference == .wgs84 ? $0 : try transformer.transform($0, from: reference, to: .wgs84)
-    }
+    let projector = fences.reference == .wgs84 ? nil : try? GeometryProjector(from: fences.reference, to: .wgs84, transformer)
+    let needsDistances =
+      monitor.buffer > 0 || monitor.accuracyMode == .geometryWithAccuracy || monitor.reportsCrossings || monitor.forecastHorizon > 0
+    let place: (Geometry) throws -> Geometry = { try projector?.project($0) {} ?? $0 }
     let shape = FenceShape(geometry, needsDistances ? place : nil)
     if watch.fences?.shapes.count ?? 0 >= FenceSet.shapeLimit { watch.fences?.shapes = [:] }
     watch.fences?.shapes[fence] = shape
@@ -260,6 +292,7 @@ struct FenceJudge {
     for place in places(of: fix.position) {
       var found = FoundRows()
       store.index.search(Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y), into: &found)
+      guard found.count > 0 else { continue }
       let rows = found.withRows { Array($0) }
       for row in rows { body(&self, row, store.id(ofPresent: row)) }
     }

@@ -2,6 +2,7 @@
 
 import Expressions
 import FeatureStore
+import Filtering
 import Geometry
 import Proximity
 
@@ -32,9 +33,10 @@ public struct Fix: Sendable {
 
 /// A transition of an object over a fence.
 public struct GeotriggerEvent: Sendable {
-  public enum Kind: String, Sendable { case enter, exit }
+  public enum Kind: String, Sendable { case enter, exit, forecast, withdrawn, sequence }
   public enum Cause: String, Sendable {
-    case moved, dwelled, crossed, fenceChanged, fenceRemoved, filterChanged, objectPurged, monitorStarted, monitorStopped
+    case moved, dwelled, crossed, approaching, turnedAway, completed
+    case fenceChanged, fenceRemoved, filterChanged, objectPurged, monitorStarted, monitorStopped
   }
   public let number: Int
   public let kind: Kind
@@ -47,6 +49,8 @@ public struct GeotriggerEvent: Sendable {
   public let time: Instant
   public let position: Point
   public let previousPosition: Point?
+  /// When a forecast says that the object enters.
+  public let expectedTime: Instant?
   /// Null without one.
   public let message: AttributeValue
   public let actions: [Text]
@@ -56,6 +60,10 @@ public struct GeotriggerEvent: Sendable {
 struct TrackedObject: Sendable {
   var fix: Fix
   var inside: [Membership] = []
+  /// Fences that it is expected to enter.
+  var forecasts: [Int] = []
+  /// For each step of the sequence but the last, when the latest run that has come so far began.
+  var runs: [Instant?] = []
 }
 
 /// That an object is inside a fence.
@@ -70,7 +78,6 @@ public struct Membership: Sendable {
 struct Rejudging: Sendable {
   /// The edited fences; nil for all.
   var fences: Set<Int>?
-  /// Boxes of the edited fences, as they are now, in longitude and latitude; nil for anywhere.
   var cause: GeotriggerEvent.Cause
   /// The next object.
   var slot = 0
@@ -113,6 +120,8 @@ struct FenceSet: Sendable {
   /// Of a reference that goes around the world.
   let wrap: WorldWrap?
   let filter: BoundSource?
+  /// The filters of a layer; nil where no conditions say them.
+  let conditions: [CompiledExpression]?
   /// By feature id.
   var shapes: [Int: FenceShape] = [:]
 

@@ -31,9 +31,9 @@ extension World {
   private mutating func judge(_ monitor: GeotriggerMonitor, _ body: (inout FenceJudge) -> Void) {
     guard let number = geotriggers.number(of: monitor.id), let watch = fencing.watches.removeValue(forKey: number) else { return }
     let counts = (watch.insideCount, watch.eventCount, watch.lateCount, watch.inaccurateCount)
-    let set = watch.fences ?? FenceSet(object: ObjectReference(.overlays, monitor.fences?.string ?? ""), reference: .wgs84, wrap: nil, filter: nil)
+    let set = watch.fences ?? FenceSet(object: ObjectReference(.overlays, ""), reference: .wgs84, wrap: nil, filter: nil, conditions: nil)
     let (store, features) = fences(of: set.object)
-    var judge = FenceJudge(monitor, watch, set, store ?? FeatureStore(), features, transformer, geodesy, now: clock.now)
+    var judge = FenceJudge(monitor, consume watch, set, store ?? FeatureStore(), features, transformer, geodesy, now: clock.now)
     body(&judge)
     fencing.watches[number] = judge.watch
     recordUndo(Judged(monitor: monitor.id, number: number, objects: judge.before, counts: counts, whole: nil))
@@ -135,7 +135,9 @@ extension World {
           path: "/geotriggers/\(monitor.id)/whereClause", expected: error.expected)
       }
     }
-    return FenceSet(object: object, reference: reference, wrap: info.flatMap { WorldWrap($0, transformer) }, filter: filter)
+    return FenceSet(
+      object: object, reference: reference, wrap: info.flatMap { WorldWrap($0, transformer) }, filter: filter,
+      conditions: layer?.features?.conditions)
   }
 
   private mutating func updateWarnings(of id: GeotriggerMonitorID) {
@@ -189,7 +191,7 @@ extension World {
     guard let number = geotriggers.number(of: GeotriggerMonitorID(object.id)), fencing.watches[number] != nil else { return }
     switch property {
     case .feed, .fences: fencing.noticed[number, default: Fencing.Notice()].isReset = true
-    case .whereClause, .relation, .buffer, .accuracyMode, .reportCrossings, .condition, .maximumAccuracy:
+    case .whereClause, .relation, .buffer, .accuracyMode, .reportCrossings, .condition, .maximumAccuracy, .forecastHorizon:
       fencing.noticed[number, default: Fencing.Notice()].add(Rejudging(cause: .filterChanged))
     default: break
     }
@@ -209,14 +211,7 @@ extension World {
       }
       if notice.warnings { updateWarnings(of: monitor.id) }
       guard let rejudging = notice.rejudging else { continue }
-      if let ids = rejudging.fences, monitor.whereClause == nil {
-        for id in ids { fencing.watches[number]?.fences?.shapes[id] = nil }
-      } else {
-        // Attributes may have been added that the filter names, and distances may be needed.
-        let fences = try? fenceSet(of: monitor)
-        let known = fencing.watches[number]?.fences
-        fencing.watches[number]?.fences = fences ?? known.map { FenceSet(object: $0.object, reference: $0.reference, wrap: $0.wrap, filter: nil) }
-      }
+      renewFences(of: monitor, number, rejudging.fences)
       if fencing.watches[number]?.rejudging == nil {
         fencing.watches[number]?.rejudging = rejudging
       } else {
@@ -224,6 +219,18 @@ extension World {
       }
       judgeAgain(monitor)
     }
+  }
+
+  /// Makes what is known of fences anew, as attributes may have been added that the filter names.
+  ///
+  /// - Parameter ids: the edited ones; nil if all may be others, or are tested otherwise.
+  private mutating func renewFences(of monitor: GeotriggerMonitor, _ number: Int, _ ids: Set<Int>?) {
+    var shapes = fencing.watches[number]?.fences?.shapes ?? [:]
+    fencing.watches[number]?.fences?.shapes = [:]
+    if let new = try? fenceSet(of: monitor) { fencing.watches[number]?.fences = new }
+    guard let ids else { return }
+    for id in ids { shapes[id] = nil }
+    fencing.watches[number]?.fences?.shapes = shapes
   }
 
   /// Judges objects again for about 5 ms.
@@ -252,7 +259,7 @@ extension FenceJudge {
   /// Boxes in longitude and latitude around the edited fences, within which objects may enter; nil if they may be anywhere.
   fileprivate func boxes(of work: Rejudging) -> [Envelope]? {
     guard let ids = work.fences, ids.count <= 16, fences.reference == .wgs84 else { return nil }
-    guard monitor.buffer == 0, monitor.accuracyMode == .geometry else { return nil }
+    guard monitor.buffer == 0, monitor.accuracyMode == .geometry, monitor.forecastHorizon == 0 else { return nil }
     return ids.compactMap { store.feature(id: $0)?.envelope }.flatMap { box in
       [0, -360, 360].map { Envelope(xMin: box.xMin + $0, yMin: box.yMin, xMax: box.xMax + $0, yMax: box.yMax) }
     }

@@ -13,6 +13,8 @@ extension GeotriggerMonitor {
     Member(.maximumAccuracy, { $0.maximumAccuracy }, set: { $0.maximumAccuracy = $1 }),
     Member(.minimumDwell, default: 0, { $0.minimumDwell }, set: { $0.minimumDwell = $1 }),
     Member(.reportCrossings, default: false, { $0.reportsCrossings }, set: { $0.reportsCrossings = $1 }),
+    Member(.forecastHorizon, default: 0, { $0.forecastHorizon }, set: { $0.forecastHorizon = $1 }),
+    Member(.sequence, { $0.sequence }, set: { $0.sequence = $1 }),
     Member(.condition, { $0.condition }, set: { $0.condition = $1 }),
     Member(.message, { $0.message }, set: { $0.message = $1 }),
     Member(.actions, default: [], { $0.actions }, set: { $0.actions = $1 }),

@@ -38,6 +38,18 @@ public struct GeotriggerMessage: Hashable, MemberSettable {
   }
 }
 
+/// Fences to be entered one after another.
+public struct FenceSequence: Hashable, MemberSettable {
+  /// What is true for the fence of each step.
+  public let steps: [Expression]
+  /// The time from the first to the last, in seconds.
+  public let within: Double
+
+  public init(steps: [Expression], within: Double) { (self.steps, self.within) = (steps, within) }
+
+  public var memberValue: MemberValue { .fenceSequence(self) }
+}
+
 /// A monitor that watches the objects of a feed enter and exit fences.
 public struct GeotriggerMonitor: Entity {
   public let id: GeotriggerMonitorID
@@ -59,6 +71,9 @@ public struct GeotriggerMonitor: Entity {
   /// In seconds.
   public internal(set) var minimumDwell = 0.0
   public internal(set) var reportsCrossings = false
+  /// In seconds; 0 for no forecasts.
+  public internal(set) var forecastHorizon = 0.0
+  public internal(set) var sequence: FenceSequence?
   public internal(set) var condition: Expression?
   public internal(set) var message: GeotriggerMessage?
   public internal(set) var actions: [Text] = []

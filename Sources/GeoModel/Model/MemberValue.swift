@@ -22,6 +22,7 @@ public enum MemberValue: Sendable {
   case bookmarks([Bookmark])
   case envelope(Envelope)
   case featureReduction(FeatureReduction)
+  case fenceSequence(FenceSequence)
   case fields([Field])
   /// Indirect, because a store has 350 bytes, which would otherwise be the size of every value.
   indirect case graphics(FeatureStore)
@@ -96,6 +97,7 @@ extension MemberSettable {
     case .surface(let surface): surface as? Self
     case .time(let time): time as? Self
     case .viewpoint(let viewpoint): viewpoint as? Self
+    case .fenceSequence(let sequence): sequence as? Self
     case .ids(let ids): ids[0..<ids.count] as? Self
     // These types have readers of their own, or no command sets them.
     case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .envelope, .fields,
