@@ -33,7 +33,7 @@ struct FenceJudge {
   /// Judges a new fix.
   mutating func judge(_ fix: Fix, _ cause: GeotriggerEvent.Cause = .moved) {
     guard fix.position.x.isFinite, abs(fix.position.y) <= 90 else { return }
-    if let limit = monitor.maximumAccuracy, fix.accuracy > limit {
+    if let limit = monitor.maxAccuracy, fix.accuracy > limit {
       watch.inaccurateCount += 1
       return
     }

@@ -191,7 +191,7 @@ extension World {
     guard let number = geotriggers.number(of: GeotriggerMonitorID(object.id)), fencing.watches[number] != nil else { return }
     switch property {
     case .feed, .fences: fencing.noticed[number, default: Fencing.Notice()].isReset = true
-    case .whereClause, .relation, .buffer, .accuracyMode, .reportCrossings, .condition, .maximumAccuracy, .forecastHorizon:
+    case .whereClause, .relation, .buffer, .accuracyMode, .reportCrossings, .condition, .maxAccuracy, .forecastHorizon:
       fencing.noticed[number, default: Fencing.Notice()].add(Rejudging(cause: .filterChanged))
     default: break
     }

@@ -10,7 +10,7 @@ extension GeotriggerMonitor {
     Member(.relation, default: .enterIntersectsExitDoesNotIntersect, { $0.relation }, set: { $0.relation = $1 }),
     Member(.buffer, default: 0, { $0.buffer }, set: { $0.buffer = $1 }),
     Member(.accuracyMode, default: .geometry, { $0.accuracyMode }, set: { $0.accuracyMode = $1 }),
-    Member(.maximumAccuracy, { $0.maximumAccuracy }, set: { $0.maximumAccuracy = $1 }),
+    Member(.maxAccuracy, { $0.maxAccuracy }, set: { $0.maxAccuracy = $1 }),
     Member(.minimumDwell, default: 0, { $0.minimumDwell }, set: { $0.minimumDwell = $1 }),
     Member(.reportCrossings, default: false, { $0.reportsCrossings }, set: { $0.reportsCrossings = $1 }),
     Member(.forecastHorizon, default: 0, { $0.forecastHorizon }, set: { $0.forecastHorizon = $1 }),

@@ -67,7 +67,7 @@ public struct GeotriggerMonitor: Entity {
   public internal(set) var buffer = 0.0
   public internal(set) var accuracyMode = FenceAccuracyMode.geometry
   /// In metres; nil admits all fixes.
-  public internal(set) var maximumAccuracy: Double?
+  public internal(set) var maxAccuracy: Double?
   /// In seconds.
   public internal(set) var minimumDwell = 0.0
   public internal(set) var reportsCrossings = false
