@@ -164,7 +164,8 @@ struct DocumentReader {
     }
     if let display = saved.locationDisplay {
       try world.updateLocationDisplay(
-        of: id, wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
+        of: id, wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale,
+        navigationPointHeightFactor: display.navigationPointHeightFactor)
     }
   }
 

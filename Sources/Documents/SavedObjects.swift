@@ -111,7 +111,8 @@ extension View: SavedKind {
       more.append(("position", .written { position.encode(to: &$0) }))
     }
     let display = DocumentProtocol.SavedLocationDisplay(
-      wanderExtentFactor: locationDisplay.wanderExtentFactor, initialZoomScale: locationDisplay.initialZoomScale)
+      wanderExtentFactor: locationDisplay.wanderExtentFactor, initialZoomScale: locationDisplay.initialZoomScale,
+      navigationPointHeightFactor: locationDisplay.navigationPointHeightFactor)
     more.append(("locationDisplay", .written { display.encode(to: &$0) }))
     return Wire.saved(self, document.world, and: more)
   }

@@ -130,7 +130,8 @@ extension Wire {
   package static func locationDisplay(_ display: LocationDisplay) -> ViewProtocol.LocationDisplay {
     .init(
       source: display.source?.rawValue, autoPanMode: display.autoPanMode.wire,
-      wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
+      wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale,
+      navigationPointHeightFactor: display.navigationPointHeightFactor, display: display.shared?.rawValue)
   }
 
   /// The transformed positions, with null for those that failed.

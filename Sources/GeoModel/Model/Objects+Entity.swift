@@ -32,7 +32,8 @@ extension Scene: Entity {
 
 extension View: Entity {
   public var references: [Text] {
-    [content.reference.text] + (locationDisplay.source.map { [Text($0.rawValue)] } ?? [])
+    [content.reference.text]
+      + [locationDisplay.source?.rawValue, locationDisplay.shared?.rawValue].compactMap { $0.map { Text($0) } }
   }
   public var isMoving: Bool { isNavigating }
   public static func close(_ id: ViewID, in world: inout World) throws(ModelError) { try world.closeView(id) }

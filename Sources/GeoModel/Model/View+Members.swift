@@ -19,7 +19,9 @@ extension View {
     Member(.rotation) { $0.camera.rotation },
     Member(.isNavigating) { $0.isNavigating },
     Member(.overlays) { $0.overlays },
-    Member(.locationDisplay) { $0.locationDisplay },
+    Member(.locationDisplay, differs: { $0.locationDisplay != $1.locationDisplay }) { view, world in
+      .locationDisplay(world.locationDisplay(of: view))
+    },
     Member(derived: .layerViewStates) { view, world in .layerViewStates(ViewLayerStates(of: view, in: world)) },
     .environment,
   ]

@@ -11,30 +11,6 @@ public enum ViewContent: Hashable, Sendable {
   var scene: SceneID? { if case .scene(let id) = self { id } else { nil } }
 }
 
-/// Whether a view recenters on the location.
-public enum AutoPanMode: Hashable, Sendable {
-  case off, recenter
-
-  /// Whether a change of the view that only zooms leaves the mode on. Any other ends it.
-  var staysWhenZoomed: Bool {
-    switch self {
-    case .off, .recenter: false
-    }
-  }
-}
-
-/// The location source of a view, and how the view follows it.
-public struct LocationDisplay: Hashable, Sendable {
-  public internal(set) var source: LocationSourceID?
-  public internal(set) var autoPanMode = AutoPanMode.off
-  /// The part of the screen in which the location may move without recentering: 0 always recenters, 1 only at the edge.
-  public internal(set) var wanderExtentFactor = 0.5
-  /// The scale at the first location after auto-pan begins.
-  public internal(set) var initialZoomScale = 10_000.0
-  /// Whether the initial zoom is still to be made.
-  var awaitsZoom = false
-}
-
 /// A view of a map or a scene on a screen.
 public struct View: Sendable {
   public let id: ViewID
@@ -53,6 +29,7 @@ public struct View: Sendable {
   public internal(set) var camera: Camera
   /// In drawing order.
   public internal(set) var overlays: IDList<Overlay> = []
+  /// The view's own; where it shows one that views share, that one counts: see ``World/locationDisplay(of:)``.
   public internal(set) var locationDisplay = LocationDisplay()
   var animation: Animation?
 
@@ -82,6 +59,11 @@ public struct View: Sendable {
     var point = point
     if let wrap { point.x += wrap.shift(point.x, nearest: camera.x) }
     return screenPoint(of: point)
+  }
+
+  /// What a movement to a camera is to auto-pan.
+  func movement(to other: Camera) -> ViewMovement {
+    (other.x, other.y, other.rotation) == (camera.x, camera.y, camera.rotation) ? .zoom : .other
   }
 
   /// The corners of the screen as a closed ring, in the map's reference.

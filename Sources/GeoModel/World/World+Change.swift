@@ -28,6 +28,9 @@ extension World {
       hasChanged = true
     }
     if hasChanged { touch(id) }
+    if let old = old as? SharedLocationDisplay, let new = new as? SharedLocationDisplay, old.settings != new.settings {
+      tellViews(showing: new.id, by: origin)
+    }
   }
 
   /// Changes an object by a body that cannot fail. Does nothing if there is no such object.

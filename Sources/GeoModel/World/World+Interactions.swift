@@ -50,7 +50,7 @@ extension World {
     let (camera, viewpoint, isLimited) = try place(moved, in: view)
     if camera != view.camera {
       interruptAnimation(of: view.id, by: .interaction)
-      endAutoPan(of: view.id, onlyZooms: gesture.onlyZooms)
+      endAutoPan(of: view.id, by: gesture.onlyZooms ? .zoom : .other)
       setCamera(of: view.id, camera, viewpoint, by: origin)
     }
     return isLimited || scale != asked.scale || rotation != asked.rotation
@@ -74,7 +74,7 @@ extension World {
     // The whole way, even if it is longer than a turn of the world or leads out of the extent.
     if animation.sceneCameras == nil { animation.to = end }
     interruptAnimation(of: view.id, by: .interaction)
-    endAutoPan(of: view.id, onlyZooms: false)
+    endAutoPan(of: view.id, by: .other)
     changeKnown(view.id) { $0.animation = animation }
     return isConstrained
   }

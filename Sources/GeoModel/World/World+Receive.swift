@@ -37,7 +37,7 @@ extension World {
       if isHeard { hear(above, by: origin) }
       receive(passed, from: above, by: origin)
     }
-    if let position = newest.position { follow(id, to: position) }
+    follow(id, accepted, by: origin)
     judge(accepted.compactMap { fix(of: source, at: $0) }, of: source.reference)
     return refusals
   }
@@ -49,6 +49,7 @@ extension World {
       changeKnown(id, by: origin) { $0.heading = heading }
       record(.heading(heading), of: id, by: origin)
     }
+    if !headings.isEmpty { follow(id, [], by: origin) }
     for above in sources(over: id) { receive(headings: headings, from: above, by: origin) }
   }
 
@@ -89,6 +90,7 @@ extension World {
     location.isLastKnown = isLastKnown
     changeKnown(id, by: origin) { $0.location = location }
     record(.location(location), of: id, by: origin)
+    follow(id, [], by: origin)
   }
 
   // MARK: Pushed locations

@@ -15,7 +15,7 @@ extension World {
     // Clients echo viewpoints that they observe; an echo must end neither an animation nor auto-pan.
     guard camera != view.camera || viewpoint != view.viewpoint else { return isConstrained }
     interruptAnimation(of: id, by: .viewpoint)
-    endAutoPan(of: id, onlyZooms: view.camera.differsOnlyInScale(from: camera))
+    endAutoPan(of: id, by: view.movement(to: camera))
     setCamera(of: id, camera, viewpoint, by: origin)
     return isConstrained
   }
@@ -30,7 +30,7 @@ extension World {
     let animation = try animation(
       process, of: view, to: (camera, viewpoint), timing, fit: target.fit(of: viewpoint), isConstrained: isConstrained)
     interruptAnimation(of: id, by: .animation)
-    endAutoPan(of: id, onlyZooms: view.camera.differsOnlyInScale(from: camera))
+    endAutoPan(of: id, by: view.movement(to: camera))
     guard animation.duration > 0, camera != view.camera || animation.sceneCameras.map({ $0.from != $0.to }) ?? false
     else {
       setCamera(of: id, camera, viewpoint, by: origin)
@@ -109,11 +109,6 @@ extension World {
 
   /// Ends a process because its object was stopped or closed.
   mutating func interrupt(_ process: ProcessID) { end(process, .interrupted(Interruption(cause: .closed, origin: origin))) }
-
-  /// Puts auto-pan off, as every change of a viewpoint but auto-pan's own does, unless the mode stays when the view is only zoomed.
-  mutating func endAutoPan(of id: ViewID, onlyZooms: Bool) {
-    setLocationDisplay(of: id) { if !(onlyZooms && $0.autoPanMode.staysWhenZoomed) { $0.autoPanMode = .off } }
-  }
 
   mutating func advanceAnimation(of id: ViewID) {
     guard let view = views[id], let animation = view.animation else { return }
@@ -349,12 +344,6 @@ extension ViewpointTarget {
     case (_, .centerAndScale): nil
     case (_, .boundingGeometry), (_, .boundingBox), (_, .camera): viewpoint.target
     }
-  }
-}
-
-extension Camera {
-  fileprivate func differsOnlyInScale(from other: Camera) -> Bool {
-    scale != other.scale && center == other.center && rotation == other.rotation
   }
 }
 

@@ -51,7 +51,7 @@ extension World {
     let initial = try self.content(of: content).initialViewpoint
     if let target = target ?? initial?.target {
       (next.camera, next.viewpoint, _) = try resolve(target, in: next)
-      endAutoPan(of: id, onlyZooms: false)
+      endAutoPan(of: id, by: .other)
     } else if let here = try? viewpoint(of: view, over: content), let found = try? resolve(here.target, in: next) {
       (next.camera, next.viewpoint, _) = found
     }

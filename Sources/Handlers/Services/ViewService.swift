@@ -175,10 +175,11 @@ package enum ViewService: ViewHandlers {
       of: id, source: params.source.map { ID($0) },
       autoPanMode: params.autoPanMode.map { AutoPanMode($0) },
       wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
+      navigationPointHeightFactor: params.navigationPointHeightFactor, shared: params.display.map { ID($0) },
       clear: params.clear ?? [])
     return {
       .init(
-        revision: $0.revision, locationDisplay: Wire.locationDisplay(try $0.views.require(id).locationDisplay))
+        revision: $0.revision, locationDisplay: Wire.locationDisplay($0.locationDisplay(of: try $0.views.require(id))))
     }
   }
 }
