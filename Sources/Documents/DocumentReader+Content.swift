@@ -31,19 +31,31 @@ extension DocumentReader {
 
   private mutating func readLayers(of content: ViewContent, _ item: DocumentItem) throws {
     for (name, role) in Self.layerLists {
-      for layer in try items(name, of: item) { try readLayer(layer, role, of: content) }
+      // The layers of a group follow it, so there are several lists.
+      var counts: [Text: Int] = [:]
+      for layer in try items(name, of: item) {
+        let group = Text((try? layer.json["group"].string()) ?? "")
+        let index = counts[group, default: 0]
+        counts[group] = index + 1
+        if layer.json["entitySource"].isPresent {
+          entityLayers.append(EntityLayer(item: layer, role: role, container: content, index: index))
+        } else {
+          try readLayer(layer, role, of: content)
+        }
+      }
     }
   }
 
-  private mutating func readLayer(
-    _ item: DocumentItem, _ role: LayerProtocol.LayerRole?, of container: ViewContent
+  /// - Parameter index: of a layer whose list has others already; nil for the end.
+  mutating func readLayer(
+    _ item: DocumentItem, _ role: LayerProtocol.LayerRole?, of container: ViewContent, at index: Int? = nil
   ) throws {
     let savedLayers = savedLayers
     // A layer with another source layer would have other data, so these members are required.
-    let id = try restore(item, "layer", keeping: ["kind", "source", "sourceLayer"]) { world, json in
+    let id = try restore(item, "layer", keeping: ["kind", "source", "sourceLayer", "entitySource"]) { world, json in
       let saved = try DocumentProtocol.SavedLayer(from: json)
       let known = saved.source.flatMap { savedLayers[ID($0)] } ?? []
-      let failure = try Self.add(saved, json, role, to: container, known, in: &world)
+      let failure = try Self.add(saved, json, role, to: container, known, at: index, in: &world)
       try world.restoreLayer(ID(saved.layer), try Self.settings(try LayerProtocol.Update.Params(from: json).members))
       Self.markFailed(saved, failure, in: &world)
       return saved.layer
@@ -56,12 +68,19 @@ extension DocumentReader {
   /// - Returns: the reason why it cannot be loaded; nil if none is known.
   private static func add(
     _ saved: DocumentProtocol.SavedLayer, _ json: JSONValue, _ role: LayerProtocol.LayerRole?,
-    to container: ViewContent, _ known: [SourceLayer], in world: inout World
+    to container: ViewContent, _ known: [SourceLayer], at index: Int?, in world: inout World
   ) throws -> Failure? {
-    let position = Wire.position(role, saved.group, nil)
+    var position = Wire.position(role, saved.group, nil)
     if saved.kind == .group {
       _ = try world.addGroupLayer(
         id: ID(saved.layer), to: container, name: saved.name ?? saved.layer, visibilityMode: .independent, at: position)
+      return nil
+    }
+    if let source = saved.entitySource {
+      // Layers before it may be missing.
+      position.index = try index.map { min($0, try world.layerCount(at: position, in: container)) }
+      _ = try world.addLayer(
+        id: ID(saved.layer), to: container, over: EntitySourceID(source), name: saved.name, at: position)
       return nil
     }
     guard let source = saved.source else { throw json["source"].typeError(expected: "string") }

@@ -10,6 +10,7 @@ extension DocumentReader {
   mutating func readFlow() throws {
     for type in try items("viewModelTypes", of: root) { try readType(type) }
     let models = try readOwned()
+    for layer in entityLayers { try readLayer(layer.item, layer.role, of: layer.container, at: layer.index) }
     // View models may refer to each other in a cycle, so values are set after all are created.
     for (item, id) in models where item.json.member("values").kind == .object {
       try readValues(item, of: id) { $0?.type == .reference }

@@ -26,6 +26,14 @@ struct DocumentReader {
   var objects: [ObjectReference: JSONValue] = [:]
   /// The understood form of objects with occasional members.
   var occasional: [ObjectReference: JSONOpaque] = [:]
+  /// Layers over entity sources, which are read after these: each with its list and its index there.
+  var entityLayers: [EntityLayer] = []
+  struct EntityLayer {
+    let item: DocumentItem
+    let role: LayerProtocol.LayerRole?
+    let container: ViewContent
+    let index: Int
+  }
 
   /// - Parameters:
   ///   - root: the document's value. The caller keeps it alive while this reads.

@@ -155,7 +155,7 @@ struct DocumentSource {
     var ids = Set(sources.map(\.id))
     // By number of the source: the index of each layer in its list, by the layer's name.
     var known: [Int: [Text: Int]] = [:]
-    for features in layers.compactMap(\.features) {
+    for features in layers.compactMap(\.features) where features.entitySource == nil {
       let number = features.sourceNumber
       let index = indexes[number] ?? sources.count
       if index == sources.count {

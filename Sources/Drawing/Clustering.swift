@@ -38,7 +38,7 @@ package struct Clustering: Sendable {
   package init(layer: String?, overlay: String?, in world: borrowing World) throws {
     switch (layer, overlay) {
     case (let name?, nil):
-      let layer = try world.layers.require(ID(name))
+      let layer = world.live(try world.layers.require(ID(name)))
       let features = try layer.requireFeatures()
       guard let store = features.store else { throw ModelError.notLoaded(name) }
       try self.init(layer.reference, layer.portrayal, store, features, layer.reference, in: world)

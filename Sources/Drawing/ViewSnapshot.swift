@@ -60,9 +60,11 @@ package struct ViewSnapshot: Sendable {
         group?.stratum ?? (topCount <= baseCount ? .base : topCount <= operationalEnd ? .operational : .reference)
       let opacity = (group?.opacity ?? 1) * layer.appearance.opacity
       groups[id] = (stratum, opacity)
-      guard state.contains(.active), isIncluded(id), let features = layer.features, let store = features.store else { return nil }
+      guard state.contains(.active), isIncluded(id) else { return nil }
+      let live = world.live(layer)
+      guard let features = live.features, let store = features.store else { return nil }
       return DrawnLayer(
-        layer, features, store, at: view.camera.scale, dpi: view.screen.dpi, stratum, opacity: opacity, in: world)
+        live, features, store, at: view.camera.scale, dpi: view.screen.dpi, stratum, opacity: opacity, in: world)
     }
   }
 

@@ -101,6 +101,49 @@ struct BatchColumn: Sendable {
     }
   }
 
+  @inline(__always)
+  func isNull(_ row: Int) -> Bool { row >= tags.count || tags[row] == .null }
+
+  /// Makes values of other types null, and integers doubles where the type asks for them.
+  ///
+  /// - Returns: the number of values that became null.
+  mutating func conform(to type: FieldType) -> Int {
+    let allowed: UInt8
+    switch type {
+    case .json: return 0
+    case .boolean: allowed = CellTag.bool.bit
+    case .integer: allowed = CellTag.integer.bit
+    case .double: allowed = CellTag.double.bit
+    case .string, .date, .dateTime, .time, .binary: allowed = CellTag.string.bit
+    }
+    guard seen & ~(allowed | CellTag.null.bit) != 0 else { return 0 }
+    var dropped = 0
+    for row in tags.indices where tags[row].bit & allowed == 0 && tags[row] != .null {
+      if type == .double, tags[row] == .integer {
+        cells[row] = Double(Int64(bitPattern: cells[row])).bitPattern
+        tags[row] = .double
+      } else {
+        tags[row] = .null
+        dropped += 1
+      }
+    }
+    seen = allowed | CellTag.null.bit
+    return dropped
+  }
+
+  /// The column of some rows, in the given order.
+  func selecting(_ rows: [Int]) -> BatchColumn {
+    var column = BatchColumn(name: name)
+    for (index, row) in rows.enumerated() where !isNull(row) {
+      switch tags[row] {
+      case .string, .json:
+        texts.withText(at: UInt32(truncatingIfNeeded: cells[row])) { column.set($0, tag: tags[row], at: index) }
+      case .null, .bool, .integer, .double: column.set(cells[row], tag: tags[row], at: index)
+      }
+    }
+    return column
+  }
+
   /// The common tag of all `rows`; nil if they differ.
   func tag(of rows: Range<Int>) -> CellTag? {
     guard rows.lowerBound < tags.count else { return .null }

@@ -18,15 +18,15 @@ public struct FeatureBatch: Sendable {
   /// Empty while no row has an id; -1 for an id to be minted.
   private(set) var ids: [Int] = []
   private(set) var geometry = GeometryColumn()
-  private(set) var columns: [BatchColumn] = []
+  var columns: [BatchColumn] = []
   private(set) var symbols = BatchColumn(name: "")
   private(set) var zIndexes: [(row: Int, zIndex: Int32)] = []
   private(set) var hidden: [Int] = []
   private(set) var selected: [Int] = []
 
-  private var columnsByName: [Text: Int] = [:]
+  var columnsByName: [Text: Int] = [:]
   /// The column that followed each one in the previous row, and the position of the current row in that order.
-  private var successors: [Int] = []
+  var successors: [Int] = []
   private var first = 0
   private var last = -1
 

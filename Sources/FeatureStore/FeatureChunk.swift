@@ -219,6 +219,22 @@ package final class FeatureChunk: @unchecked Sendable {
     noteAll()
   }
 
+  /// Replaces the geometry and the batch's attributes of a row. `numbers` are the store's numbers of the batch's columns.
+  func assign(_ batch: FeatureBatch, _ source: Int, numbers: [Int], at row: Int) {
+    forgetNames()
+    setGeometry(batch.geometry, source, at: row)
+    let known = columns.count
+    for (column, number) in zip(batch.columns.indices, numbers) {
+      let isNull = batch.columns[column].isNull(source)
+      if isNull, index(of: number) == nil { continue }
+      let index = makeIndex(of: number)
+      columns[index].set(batch.columns[column], source, at: row)
+      mark(index)
+      if columns.count == known { note { $0.note(columns[index], at: index) } }
+    }
+    if columns.count > known { noteAll() }
+  }
+
   private func forgetNames() {
     if !names.isEmpty { names = NameIndexes() }
   }

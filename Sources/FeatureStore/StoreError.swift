@@ -38,5 +38,5 @@ public struct StoreFailure: Error, Hashable, Sendable {
   public let items: [Item]
 
   public init(_ items: [Item]) { self.items = items }
-  init(_ error: StoreError, at index: Int? = nil) { items = [Item(index: index, error: error)] }
+  public init(_ error: StoreError, at index: Int? = nil) { items = [Item(index: index, error: error)] }
 }

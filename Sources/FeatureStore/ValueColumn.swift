@@ -145,6 +145,24 @@ package struct ValueColumn: Sendable {
 
   // MARK: Batches
 
+  /// Sets the value of a row to that of row `source` of a batch, without making a value of it where the layout fits.
+  mutating func set(_ batch: BatchColumn, _ source: Int, at row: Int) {
+    guard source < batch.tags.count else { return set(.null, at: row) }
+    let cell = batch.cells[source]
+    switch (layout, batch.tags[source]) {
+    case (.integers, .integer):
+      words.put(cell, at: row, filler: 0, nulls: &nulls)
+      integerBounds.include(Int64(bitPattern: cell))
+    case (.doubles, .double):
+      words.put(cell, at: row, filler: 0, nulls: &nulls)
+      doubleBounds.include(Double(bitPattern: cell))
+    case (.strings, .string):
+      let isSet = batch.texts.withText(at: UInt32(truncatingIfNeeded: cell)) { texts.set($0, at: row) }
+      if !isSet { set(batch[source], at: row) }
+    default: set(batch[source], at: row)
+    }
+  }
+
   /// Adds `rows` of a batch after row `start`, in runs of one type.
   mutating func append(_ batch: BatchColumn, _ rows: Range<Int>, at start: Int) {
     if layout == .sparse {

@@ -194,6 +194,19 @@ extension Client {
     host.publish()
   }
 
+  func receive<R>(_ body: (inout World) throws -> R) throws -> R {
+    guard let running else { throw RPCError.internalError("no request is running") }
+    try host.checkDocument()
+    let origin = Origin.client(Text(try SessionProtocol.Meta(of: running.params).origin))
+    var result = Result<R, any Error>.failure(RPCError.internalError("nothing was received"))
+    host.world.realTime = host.configuration.now()
+    host.perform(origin) { world in
+      if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
+      result = Result { try body(&world) }
+    }
+    return try result.get()
+  }
+
   func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }
 
   private func cancel(_ process: ProcessID) {

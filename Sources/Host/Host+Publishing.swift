@@ -30,7 +30,7 @@ extension Host {
         for each in clients { each.client.endTasks(of: object) }
         if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
       case .graphics(_, let edit): trimLater(edit.ids.count)
-      case .created, .changed, .member, .clock, .history, .document: break
+      case .created, .changed, .member, .entities, .clock, .history, .document: break
       }
     }
     // Ending the tasks of a closed object may change the world again.

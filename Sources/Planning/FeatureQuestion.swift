@@ -5,18 +5,18 @@ import FeatureStore
 import GeoModel
 import Geometry
 
-/// The features of a layer or an overlay at one moment.
+/// The features of a layer, an overlay or an entity source at one moment.
 package struct FeatureSet: Sendable {
   package let store: FeatureStore
   package let reference: SpatialReference
-  /// The layer's features with its filters and time; nil for an overlay.
+  /// The layer's features with its filters and time; nil for others.
   package let layer: LayerFeatures?
-  /// The id of the layer or overlay, for errors.
+  /// The id of the object, for errors.
   package let id: String
 
   /// - Throws: `notLoaded` for a layer whose features are not loaded.
   package init(_ id: LayerID, in world: borrowing World) throws(ModelError) {
-    let layer = try world.layers.require(id)
+    let layer = world.live(try world.layers.require(id))
     let features = try layer.requireFeatures()
     guard let store = features.store else { throw .notLoaded(id.rawValue) }
     (self.store, reference, self.layer, self.id) = (store, layer.reference, features, id.rawValue)
@@ -25,6 +25,13 @@ package struct FeatureSet: Sendable {
   package init(_ id: OverlayID, in world: borrowing World) throws(ModelError) {
     let overlay = try world.overlays.require(id)
     (store, reference, layer, self.id) = (overlay.store, overlay.reference, nil, id.rawValue)
+  }
+
+  /// - Parameter observations: whether the features are the observations, not the entities.
+  package init(_ id: EntitySourceID, observations: Bool, in world: borrowing World) throws(ModelError) {
+    let source = try world.entitySources.require(id)
+    store = observations ? source.contents.observations : source.contents.entities
+    (reference, layer, self.id) = (source.schema.reference, nil, id.rawValue)
   }
 
   /// The fields that hold the time of a feature.

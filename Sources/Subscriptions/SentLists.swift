@@ -93,7 +93,7 @@ struct SentLists {
         guard kept.contains(object.collection) else { continue }
         // The value of a client's member may become a list, or stop being one.
         lists[object, default: [:]][Text(name)] = SentList(StateTree.node(at: change.event.path, in: world))
-      case .clock, .history, .document, .graphics: break
+      case .clock, .history, .document, .graphics, .entities: break
       }
     }
   }

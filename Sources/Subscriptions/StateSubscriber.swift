@@ -106,7 +106,8 @@ package final class StateSubscriber: Subscriber {
       coalesced += record(path, .remove, list)
       if object.collection == .overlays { graphics[ID(object.id)] = nil }
     case .changed, .member, .clock, .history, .document: coalesced += record(path, .replace, list)
-    case .replaced: break
+    // Entities are observed by `entity/observe`.
+    case .replaced, .entities: break
     case .graphics(let overlay, let edit): coalesced += record(edit, of: overlay, path)
     }
     if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
@@ -189,7 +190,7 @@ package final class StateSubscriber: Subscriber {
       rememberSent(world, below: path)
       // The client's list is no longer the sent one.
       pending.dropList(path)
-    case .replaced, .clock, .history, .document: break
+    case .replaced, .entities, .clock, .history, .document: break
     case .closed:
       if delivery is SnapshotDelivery { closedInDelivery.insert(path) }
       dropSentParts(below: path)

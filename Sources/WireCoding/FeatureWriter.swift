@@ -86,6 +86,18 @@ package enum FeatureWriter {
     writer.endObject()
   }
 
+  /// Writes the geometry of a feature.
+  package static func writeShape(_ row: FeatureRow, to writer: inout JSONWriter) {
+    writeGeometry(row, .own, measures: true, isWound: false, to: &writer) {}
+  }
+
+  /// Writes the attributes in some columns, null included.
+  package static func writeProperties(
+    _ row: FeatureRow, _ schema: FeatureSchema, _ columns: [Int], to writer: inout JSONWriter
+  ) {
+    writeAttributes(row, schema, columns: columns, nulls: true, to: &writer)
+  }
+
   @inline(__always)
   private static func writeGeometry(
     _ row: FeatureRow, _ shape: Shape, measures: Bool, isWound: Bool, to writer: inout JSONWriter,

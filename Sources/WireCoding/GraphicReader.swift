@@ -33,6 +33,33 @@ package struct GraphicReader {
     return batch
   }
 
+  /// Reads points of a feed: geometry and attributes alone.
+  package mutating func readObservations(_ features: [JSONOpaque]) -> FeatureBatch {
+    var batch = FeatureBatch()
+    batch.reserveCapacity(features.count)
+    for (index, feature) in features.enumerated() {
+      guard let value = feature.value else { continue }
+      do {
+        try value.requireObject()
+        batch.begin()
+        let geometry = value["geometry"]
+        if !value["spatialReference"].isPresent, let point = GeometryReader.plainPoint(geometry) {
+          batch.setPoint(x: point.x, y: point.y)
+        } else if let shape = try shape(of: value) {
+          batch.setGeometry(shape)
+        }
+        let attributes = value["properties"].isPresent ? value["properties"] : value["attributes"]
+        guard attributes.isPresent else { continue }
+        try attributes.requireObject()
+        try attributes.forEachMember { (name, value) throws(JSONError) in
+          try Self.checkDepth(value)
+          Self.set(value, in: batch.column(key: UnsafeRawBufferPointer(name)), of: &batch)
+        }
+      } catch { recordFailure(error, index, value) }
+    }
+    return batch
+  }
+
   private mutating func recordFailure(_ error: any Error, _ index: Int, _ item: JSONValue) {
     failureCount += 1
     if failures.count < 100 { failures.append((index, error, item)) }

@@ -71,6 +71,7 @@ extension Wire {
     switch payload {
     case .boolean(let flag): .flag(flag)
     case .number(let number): .number(number)
+    case .integer(let number): .integer(number)
     case .numbers(let numbers): .numbers(numbers)
     case .envelope(let box): .envelope(envelope(box))
     case .string(let text): .text(text)
@@ -121,6 +122,8 @@ extension MemberValue: JSONEncodable {
     case .basemap(let basemap): Wire.basemap(basemap).encode(to: &writer)
     case .bookmarks(let bookmarks): writer.array(bookmarks) { Wire.bookmark($0).encode(to: &$1) }
     case .expression(let expression): writer.value(expression.text)
+    case .entityCounts(let counts): Wire.entityCounts(counts).encode(to: &writer)
+    case .entityStatus(let status): Wire.entityStatus(status).encode(to: &writer)
     case .envelope(let envelope): Wire.envelope(envelope).encode(to: &writer)
     case .featureReduction(let reduction): Wire.featureReduction(reduction).encode(to: &writer)
     case .fenceSequence(let sequence):

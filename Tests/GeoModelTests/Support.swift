@@ -64,6 +64,7 @@ extension World {
       case .changed(let object, let property): "\(object.collection.rawValue)/\(object.id).\(property.rawValue)"
       case .member(let object, let name): "\(object.collection.rawValue)/\(object.id).\(name)"
       case .graphics(let overlay, let edit): "overlays/\(overlay).graphics \(edit)"
+      case .entities(let source, let edit): "entitySources/\(source).entities \(edit)"
       case .clock(let property): "clock.\(property.rawValue)"
       case .history(let property): "edit.\(property.rawValue)"
       case .document(let property): "document.\(property.rawValue)"

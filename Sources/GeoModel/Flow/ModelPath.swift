@@ -107,6 +107,7 @@ extension Change.Event {
     case .changed(let object, let property): ModelPath(object, property.rawValue)
     case .member(let object, let name): ModelPath(object, name)
     case .graphics(let overlay, _): ModelPath(ObjectReference(.overlays, overlay.rawValue), "graphics")
+    case .entities(let source, _): ModelPath(ObjectReference(.entitySources, source.rawValue), "entities")
     case .clock(let property): ModelPath(["clock", Text(property.rawValue)])
     case .history(let property): ModelPath(["edit", Text(property.rawValue)])
     case .document(let property): ModelPath(["document", Text(property.rawValue)])

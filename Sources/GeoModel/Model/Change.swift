@@ -58,6 +58,8 @@ public struct Change: Sendable {
     /// A member with a client-defined name.
     case member(ObjectReference, String)
     case graphics(OverlayID, GraphicsEdit)
+    /// Observations of a source; live, and never saved.
+    case entities(EntitySourceID, EntityEdit)
     case clock(Property)
     case history(Property)
     case document(Property)
@@ -72,7 +74,7 @@ public struct Change: Sendable {
         !object.collection.kind.isUndoable && property != .overlays
           && object.collection.traits(of: property).contains(.modifies)
       // Graphics and values are covered by steps of history; the others are never saved.
-      case .replaced, .member, .graphics, .clock, .history, .document: false
+      case .replaced, .member, .graphics, .entities, .clock, .history, .document: false
       }
     }
   }

@@ -8,8 +8,9 @@ extension Layer {
     Member(.map) { $0.container.map },
     Member(.scene) { $0.container.scene },
     Member(.group) { $0.group },
-    Member(.source) { $0.features?.source }.only(where: hasFeatures),
-    Member(.sourceLayer) { $0.schema?.name }.only(where: hasFeatures),
+    Member(.source) { $0.features?.source }.only { $0.features.map { $0.entitySource == nil } ?? false },
+    Member(.sourceLayer) { $0.schema?.name }.only { $0.features.map { $0.entitySource == nil } ?? false },
+    Member(.entitySource) { $0.features?.entitySource }.only { $0.features?.entitySource != nil },
     Member(.name, { $0.name }, set: { $0.name = $1 }),
   ]
 
@@ -33,8 +34,9 @@ extension Layer {
     [
       Member(.spatialReference) { $0.reference },
       Member(.geometryType) { $0.schema?.geometryType },
-      Member(.featureCount) { $0.featureCount },
-      Member(.extent) { $0.extent },
+      // Of entities their source records the changes.
+      Member(.featureCount, differs: { $0.featureCount != $1.featureCount }) { $1.live($0).featureCount.memberValue },
+      Member(.extent, differs: { $0.extent != $1.extent }) { $1.live($0).extent.memberValue },
       Member(.fields) { $0.schema?.fields },
       Member(.selectedCount) { $0.features?.selectedCount },
       Member(

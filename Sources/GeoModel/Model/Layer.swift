@@ -88,6 +88,8 @@ public struct LayerFeatures: Sendable {
   public internal(set) var definitionExpression: Expression?
   public internal(set) var time: LayerTime?
   public internal(set) var isTimeFilterEnabled = true
+  /// The entity source whose entities are the features; ``store`` is then set only in a layer from ``World/live(_:)``.
+  public internal(set) var entitySource: EntitySourceID?
 
   /// The reference of the features: stated by the source, else implied by its format, else unknown.
   var reference: SpatialReference {

@@ -17,8 +17,11 @@ extension Text: MemberSettable {
   }
 }
 
-extension Int: MemberReadable {
+extension Int: MemberSettable {
   public var memberValue: MemberValue { .integer(self) }
+  public static func read(_ value: MemberValue, at path: String) -> Int? {
+    if case .integer(let number) = value { number } else { nil }
+  }
 }
 
 extension Double: MemberSettable {

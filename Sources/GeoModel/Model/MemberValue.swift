@@ -20,6 +20,8 @@ public enum MemberValue: Sendable {
   case expression(Expression)
   case basemap(Basemap)
   case bookmarks([Bookmark])
+  case entityCounts(EntityCounts)
+  case entityStatus(EntityStatus)
   case envelope(Envelope)
   case featureReduction(FeatureReduction)
   case fenceSequence(FenceSequence)
@@ -100,7 +102,7 @@ extension MemberSettable {
     case .fenceSequence(let sequence): sequence as? Self
     case .ids(let ids): ids[0..<ids.count] as? Self
     // These types have readers of their own, or no command sets them.
-    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .envelope, .fields,
+    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus, .envelope, .fields,
       .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point, .properties,
       .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
       nil

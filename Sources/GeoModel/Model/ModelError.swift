@@ -40,6 +40,8 @@ public enum ModelError: Error, Hashable, Sendable {
   /// Features are added only to sources that were opened with columns.
   case notInColumns(SourceID)
   case notLoaded(String)
+  /// Observations are received only while the source is connected.
+  case notConnected(EntitySourceID)
   /// The layer or overlay has no time definition.
   case noTime(String)
   case wrongLocationKind(String, LocationSource.Kind, expected: [LocationSource.Kind])

@@ -66,7 +66,7 @@ public struct Registry<Element: Entity>: Sendable {
   mutating func modifyAll(_ body: (inout Element) -> Void) { elements.modifyAll(body) }
 
   /// Reads an object in place; nil if there is none.
-  func read<R>(_ id: ID<Element>, _ body: (UnsafePointer<Element>) -> R) -> R? {
+  public func read<R>(_ id: ID<Element>, _ body: (UnsafePointer<Element>) -> R) -> R? {
     numbers[id.text].flatMap { elements.read($0, body) }
   }
 

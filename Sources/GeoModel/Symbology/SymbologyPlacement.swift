@@ -14,8 +14,8 @@ extension MemberValue {
     case .labels(let labels): return .labels(try labels.placed(place))
     case .featureReduction(let reduction): return .featureReduction(try reduction.placed(place))
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
-      .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay,
-      .locationStatus, .maxExtent, .numbers, .point, .properties,
+      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location,
+      .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,
       .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
       .viewpointTarget:
       return self

@@ -113,6 +113,9 @@ extension World {
     for id in moving(LocationSource.self) {
       changeKnown(id) { $0.shift(by: nanoseconds) }
     }
+    for id in moving(EntitySource.self) {
+      changeKnown(id) { $0.reconnecting?.next.nanoseconds &+= nanoseconds }
+    }
   }
 
   /// Number of ticks up to `instant`.
@@ -129,6 +132,7 @@ extension World {
   public mutating func advance(to instant: Instant) {
     clock.now = max(clock.now, instant)
     for id in moving(LocationSource.self) { advance(id) }
+    for id in moving(EntitySource.self) { advanceEntities(of: id) }
     for id in moving(View.self) { advanceAnimation(of: id) }
     for id in moving(GeotriggerMonitor.self) { advanceGeotrigger(id) }
   }

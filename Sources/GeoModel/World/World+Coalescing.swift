@@ -103,7 +103,7 @@ extension World {
     for change in recorded {
       switch change.event {
       case .changed, .member: break
-      case .replaced, .created, .closed, .graphics, .clock, .history, .document: continue
+      case .replaced, .created, .closed, .graphics, .entities, .clock, .history, .document: continue
       }
       let path = change.event.path
       guard let origin = origins.updateValue(change.origin, forKey: path) else { continue }

@@ -107,7 +107,7 @@ extension World {
       case (.views, .viewpoint), (.views, .width), (.views, .dpi): invalid.rescaled[ViewID(object.id)] = origin
       default: break
       }
-    case .replaced, .member, .graphics, .clock, .history, .document: break
+    case .replaced, .member, .graphics, .entities, .clock, .history, .document: break
     }
   }
 

@@ -122,8 +122,8 @@ extension MemberValue {
     case .popup(let popup): try popup.check(for: schema())
     case .featureReduction(let reduction): try reduction.check(for: schema())
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
-      .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay,
-      .locationStatus, .maxExtent, .numbers, .point, .properties,
+      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location,
+      .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,
       .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
       .viewpointTarget:
       break

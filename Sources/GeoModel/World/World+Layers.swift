@@ -59,7 +59,7 @@ extension World {
     }
   }
 
-  private mutating func add(
+  mutating func add(
     _ wanted: LayerID?, to container: ViewContent, in list: LayerList, at position: LayerPosition,
     _ make: (LayerID) -> Layer
   ) throws(ModelError) -> Layer {
@@ -69,6 +69,11 @@ extension World {
     insert(make(id))
     changeLayers(in: list, of: container) { $0.insert(id, at: position.index ?? count) }
     return try layers.require(id)
+  }
+
+  /// The number of layers in the list of a position.
+  public func layerCount(at position: LayerPosition, in container: ViewContent) throws(ModelError) -> Int {
+    try layers(in: list(for: position, in: container), of: container).count
   }
 
   // MARK: Moving and removing
@@ -154,7 +159,7 @@ extension World {
     return layer
   }
 
-  private func list(for position: LayerPosition, in container: ViewContent) throws(ModelError) -> LayerList {
+  func list(for position: LayerPosition, in container: ViewContent) throws(ModelError) -> LayerList {
     guard let id = position.group else {
       _ = try content(of: container)
       return .role(position.role ?? .operational)

@@ -42,10 +42,12 @@ extension FeatureQuestion {
   fileprivate init(
     _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World, conditionAt path: String
   ) throws {
-    switch (params.layer, params.overlay) {
-    case (let id?, nil): self.init(try FeatureSet(LayerID(id), in: world))
-    case (nil, let id?): self.init(try FeatureSet(OverlayID(id), in: world))
-    default: throw ModelError.oneOf(["layer", "overlay"])
+    switch (params.layer, params.overlay, params.entitySource) {
+    case (let id?, nil, nil): self.init(try FeatureSet(LayerID(id), in: world))
+    case (nil, let id?, nil): self.init(try FeatureSet(OverlayID(id), in: world))
+    case (nil, nil, let id?):
+      self.init(try FeatureSet(EntitySourceID(id), observations: params.observations, in: world))
+    default: throw ModelError.oneOf(["layer", "overlay", "entitySource"])
     }
     condition = try params.whereClause.map { given in
       do throws(ExpressionError) { return try Wire.expression(given) } catch {

@@ -8,6 +8,7 @@ import WireCoding
 
 extension FeatureService {
   package static func select(_ params: Select.Params, in world: inout World) throws -> Plan<Select.Result> {
+    guard params.entitySource == nil else { throw ModelError.oneOf(["layer", "overlay"]) }
     let features = try FeatureQuery(params, in: world)
     let object =
       params.layer.map { ObjectReference(.layers, $0) } ?? ObjectReference(.overlays, params.overlay ?? "")

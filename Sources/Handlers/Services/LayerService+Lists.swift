@@ -8,11 +8,21 @@ import WireCoding
 extension LayerService {
   package static func add(_ params: Add.Params, in world: inout World) throws -> Answer<Add.Result> {
     let content = try Wire.content(params.map, params.scene)
-    let layer =
-      try reused(params.id, params.ifExists, .feature, in: content, params.source, params.sourceLayer, &world)
-      ?? world.addLayer(
-        id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
-        name: params.name, at: Wire.position(params.role, params.group, params.index))
+    let position = Wire.position(params.role, params.group, params.index)
+    let id = params.id.map { LayerID($0) }
+    let layer: Layer
+    switch (params.source, params.entitySource) {
+    case (let source?, nil):
+      layer =
+        try reused(params.id, params.ifExists, .feature, in: content, source, params.sourceLayer, &world)
+        ?? world.addLayer(
+          id: id, to: content, over: ID(source), sourceLayer: params.sourceLayer, name: params.name, at: position)
+    case (nil, let source?):
+      layer =
+        try reused(params.id, params.ifExists, .feature, in: content, source, nil, &world)
+        ?? world.addLayer(id: id, to: content, over: EntitySourceID(source), name: params.name, at: position)
+    default: throw ModelError.oneOf(["source", "entitySource"])
+    }
     return { .init(layer: layer.id.rawValue, revision: $0.revision) }
   }
 

@@ -136,7 +136,7 @@ extension LayerService {
 
   private static func result(_ world: World, _ layer: Layer) -> LayerProtocol.LoadResult {
     .init(
-      revision: world.revision, layer: layer.id.rawValue, count: 1, featureCount: layer.featureCount ?? 0,
-      extent: layer.extent.map(Wire.envelope))
+      revision: world.revision, layer: layer.id.rawValue, count: 1, featureCount: world.live(layer).featureCount ?? 0,
+      extent: world.live(layer).extent.map(Wire.envelope))
   }
 }

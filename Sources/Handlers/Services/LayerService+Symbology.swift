@@ -10,7 +10,7 @@ import WireCoding
 
 extension LayerService {
   private static func loaded(_ id: String, in world: World) throws -> (layer: Layer, store: FeatureStore) {
-    let layer = try world.layers.require(ID(id))
+    let layer = world.live(try world.layers.require(ID(id)))
     guard let store = try layer.requireFeatures().store else { throw ModelError.notLoaded(id) }
     return (layer, store)
   }
@@ -57,7 +57,7 @@ extension LayerService {
   }
 
   package static func legend(_ params: Legend.Params, in world: inout World) throws -> Plan<Legend.Result> {
-    let layer = try world.layers.require(ID(params.layer))
+    let layer = world.live(try world.layers.require(ID(params.layer)))
     let features = try layer.requireFeatures()
     let kind = ShapeKind(geometryType: features.schema.geometryType)
     let isTable = features.isTable

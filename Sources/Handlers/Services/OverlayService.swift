@@ -89,7 +89,7 @@ package enum OverlayService: OverlayHandlers {
   }
 
   /// Throws one error for all invalid items, with the index of each.
-  private static func check(_ reader: GraphicReader) throws {
+  static func check(_ reader: GraphicReader) throws {
     guard reader.failureCount > 0 else { return }
     let items = reader.failures.map { index, error, item in
       ItemError(index: index, .failure((RPCError(error, in: item, at: "") ?? .internalError("\(error)")).failure))

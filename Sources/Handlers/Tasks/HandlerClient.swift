@@ -53,6 +53,9 @@ package protocol HandlerClient: AnyObject {
   func perform(_ name: StaticString, step: String?, _ body: (inout World) throws -> Void) throws
   /// Makes a change of time with a revision but without a step of history, and publishes it.
   func advance(_ body: (inout World) -> Void)
+  /// Makes a change of live data for the request that is being handled, and publishes it. It is neither a step of history nor rolled
+  /// back: what throws has changed nothing.
+  func receive<R>(_ body: (inout World) throws -> R) throws -> R
   /// Stops a task and fails its waiters.
   @discardableResult func end(_ task: RunningTask, with error: RPCError) -> Bool
   /// Sends finished parts of results, if they may be sent.

@@ -30,7 +30,7 @@ package func objectNamed(by method: String, in params: JSONValue, of world: Worl
     case "layer", "bookmark": ["layer", "map", "scene"]
     // An overlay is created on a view.
     case "overlay": ["overlay", "view"]
-    case "feature": ["layer", "overlay"]
+    case "feature": ["layer", "overlay", "entitySource"]
     case "binding": ["link", "binding"]
     default: Collection.allCases.filter { $0.domain == domain }.map(\.noun)
     }

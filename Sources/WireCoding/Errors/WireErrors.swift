@@ -173,6 +173,11 @@ extension RPCError {
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id):
       self.init(.notLoaded, "The layer \"\(id)\" is not loaded.", path: place.path(toText: id))
+    case .notConnected(let id):
+      self = RPCError(
+        .notConnected, "The entity source \"\(id.rawValue)\" is not connected: entity/connect connects it.",
+        path: place.path(toText: id.rawValue)
+      ).with("id", id.rawValue)
     case .noTime(let id):
       self = RPCError(.noTime, "\"\(id)\" has no time settings.", path: prefix + "/timeExtent").with("id", id)
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
