@@ -9,23 +9,49 @@ import JSON
 enum SavedKinds {
   /// The kinds of object that documents have.
   static let all: [any SavedKind.Type] =
-    [Source.self, Map.self, Layer.self, Scene.self, View.self, Overlay.self, ViewModelType.self, ViewModel.self, EnvironmentKey.self, EnvironmentScope.self, GeotriggerMonitor.self]
+    [Source.self, Map.self, Layer.self, Scene.self, View.self, Overlay.self, EntitySource.self, SharedLocationDisplay.self, ViewModelType.self, ViewModel.self, EnvironmentKey.self, EnvironmentScope.self, GeotriggerMonitor.self]
   /// Those in lists of the document's own, by their members.
-  static let listed: [any ListedKind.Type] = [GeotriggerMonitor.self]
+  static let listed: [any ListedKind.Type] = [EntitySource.self, SharedLocationDisplay.self, GeotriggerMonitor.self]
 }
 
 extension SavedObjects {
   /// Members that are other objects, or long: they are written one by one.
   static let lists: Set<String> = [
-    "baseLayers", "columns", "data", "environmentKeys", "environments", "geotriggers", "graphics",
-    "maps", "operationalLayers", "overlays", "referenceLayers", "scenes", "sources", "tables",
-    "viewModelTypes", "viewModels", "views"
+    "baseLayers", "columns", "data", "entitySources", "environmentKeys", "environments", "geotriggers",
+    "graphics", "locationDisplays", "maps", "operationalLayers", "overlays", "referenceLayers",
+    "scenes", "sources", "tables", "viewModelTypes", "viewModels", "views"
   ]
   /// Members that are written only where something asks for them: of what was read only members unknown to this
   /// version are kept.
   static let occasional: Set<String> = [
     "layers", "position"
   ]
+}
+
+extension EntitySource: ListedKind {
+  static let required: Set<String> = ["fields", "trackIdField"]
+  static func restore(_ id: String, _ json: JSONValue, in world: inout World) throws {
+    var params = try EntityProtocol.Create.Params(from: json)
+    params.id = id
+    params.ifExists = .error
+    _ = try EntityService.create(params, in: &world)
+    var changes = try EntityProtocol.Update.Params(from: json)
+    changes.clear = nil
+    _ = try EntityService.update(changes, in: &world)
+  }
+}
+
+extension SharedLocationDisplay: ListedKind {
+  static let required: Set<String> = []
+  static func restore(_ id: String, _ json: JSONValue, in world: inout World) throws {
+    var params = try LocationDisplayProtocol.Create.Params(from: json)
+    params.id = id
+    params.ifExists = .error
+    _ = try LocationDisplayService.create(params, in: &world)
+    var changes = try LocationDisplayProtocol.Update.Params(from: json)
+    changes.clear = nil
+    _ = try LocationDisplayService.update(changes, in: &world)
+  }
 }
 
 extension GeotriggerMonitor: ListedKind {

@@ -175,7 +175,7 @@ extension World {
       } else {
         notice(object, object.collection == .layers || object.collection == .overlays ? Rejudging(cause: .fenceRemoved) : nil)
       }
-    case .replaced, .member, .clock, .history, .document: break
+    case .replaced, .member, .entities, .clock, .history, .document: break
     }
   }
 

@@ -8,6 +8,8 @@ public typealias SceneID = ID<Scene>
 public typealias ViewID = ID<View>
 public typealias OverlayID = ID<Overlay>
 public typealias LocationSourceID = ID<LocationSource>
+public typealias EntitySourceID = ID<EntitySource>
+public typealias SharedLocationDisplayID = ID<SharedLocationDisplay>
 public typealias ViewModelTypeID = ID<ViewModelType>
 public typealias ViewModelID = ID<ViewModel>
 public typealias BindingID = ID<Binding>
@@ -19,8 +21,8 @@ public typealias GeotriggerMonitorID = ID<GeotriggerMonitor>
 /// The members of the state tree's root that hold objects by id.
 public enum Collection: String, Hashable, Sendable, CaseIterable {
   case
-    sources, maps, layers, scenes, views, overlays, locationSources, viewModelTypes, viewModels, bindings,
-    links, environmentKeys, environments, geotriggers
+    sources, maps, layers, scenes, views, overlays, locationSources, entitySources, locationDisplays,
+    viewModelTypes, viewModels, bindings, links, environmentKeys, environments, geotriggers
 
   /// The type of the objects.
   var kind: any Entity.Type {
@@ -32,6 +34,8 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .views: View.self
     case .overlays: Overlay.self
     case .locationSources: LocationSource.self
+    case .entitySources: EntitySource.self
+    case .locationDisplays: SharedLocationDisplay.self
     case .viewModelTypes: ViewModelType.self
     case .viewModels: ViewModel.self
     case .bindings: Binding.self
@@ -52,6 +56,8 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .views: "view"
     case .overlays: "overlay"
     case .locationSources: "locationSource"
+    case .entitySources: "entitySource"
+    case .locationDisplays: "locationDisplay"
     case .viewModelTypes: "viewModelType"
     case .viewModels: "viewModel"
     case .bindings: "binding"
@@ -72,6 +78,8 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .views: "view"
     case .overlays: "overlay"
     case .locationSources: "location"
+    case .entitySources: "entity"
+    case .locationDisplays: "locationDisplay"
     case .viewModelTypes: "viewModel"
     case .viewModels: "viewModel"
     case .bindings: "binding"
@@ -92,6 +100,8 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .views: true
     case .overlays: true
     case .locationSources: true
+    case .entitySources: true
+    case .locationDisplays: true
     case .viewModelTypes: false
     case .viewModels: true
     case .bindings: true
@@ -112,6 +122,8 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .views: true
     case .overlays: true
     case .locationSources: false
+    case .entitySources: true
+    case .locationDisplays: true
     case .viewModelTypes: true
     case .viewModels: true
     case .bindings: false
@@ -123,7 +135,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
   }
 
   /// The kinds of object that close with their owner.
-  static let owned: [Collection] = [.locationSources, .viewModels, .bindings, .links, .geotriggers]
+  static let owned: [Collection] = [.locationSources, .entitySources, .locationDisplays, .viewModels, .bindings, .links, .geotriggers]
 }
 
 /// The objects of each kind.
@@ -135,6 +147,8 @@ public struct Registries: Sendable {
   public internal(set) var views = Registry<View>()
   public internal(set) var overlays = Registry<Overlay>()
   public internal(set) var locationSources = Registry<LocationSource>()
+  public internal(set) var entitySources = Registry<EntitySource>()
+  public internal(set) var locationDisplays = Registry<SharedLocationDisplay>()
   public internal(set) var viewModelTypes = Registry<ViewModelType>()
   public internal(set) var viewModels = Registry<ViewModel>()
   public internal(set) var bindings = Registry<Binding>()
@@ -172,6 +186,14 @@ extension World {
   public internal(set) var locationSources: Registry<LocationSource> {
     @inlinable _read { yield registries.locationSources }
     _modify { yield &registries.locationSources }
+  }
+  public internal(set) var entitySources: Registry<EntitySource> {
+    @inlinable _read { yield registries.entitySources }
+    _modify { yield &registries.entitySources }
+  }
+  public internal(set) var locationDisplays: Registry<SharedLocationDisplay> {
+    @inlinable _read { yield registries.locationDisplays }
+    _modify { yield &registries.locationDisplays }
   }
   public internal(set) var viewModelTypes: Registry<ViewModelType> {
     @inlinable _read { yield registries.viewModelTypes }
@@ -249,6 +271,18 @@ extension LocationSource {
   public static let collection = Collection.locationSources
   public static var registry: WritableKeyPath<World, Registry<LocationSource>> & Sendable { \.registries.locationSources }
   public static let isUndoable = false
+}
+
+extension EntitySource {
+  public static let collection = Collection.entitySources
+  public static var registry: WritableKeyPath<World, Registry<EntitySource>> & Sendable { \.registries.entitySources }
+  public static let isUndoable = true
+}
+
+extension SharedLocationDisplay {
+  public static let collection = Collection.locationDisplays
+  public static var registry: WritableKeyPath<World, Registry<SharedLocationDisplay>> & Sendable { \.registries.locationDisplays }
+  public static let isUndoable = true
 }
 
 extension ViewModelType {

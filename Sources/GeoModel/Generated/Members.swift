@@ -4,24 +4,39 @@
 /// A member of an object in the state tree, by its name there.
 public enum Property: String, CaseIterable, Hashable, Sendable {
   case
-    values, objects, owner, feed, fences, whereClause, rule, relation, buffer, accuracyMode,
-    maximumAccuracy, minimumDwell, reportCrossings, condition, message, actions, status, warnings,
-    insideCount, eventCount, lateCount, inaccurateCount, kind, map, scene, group, source, sourceLayer, name,
-    isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, spatialReference,
-    geometryType, featureCount, extent, fields, selectedCount, definitionExpression, time,
-    isTimeFilterEnabled, renderer, labels, labelsEnabled, popup, featureReduction, isPopupEnabled, velocity,
-    interval, loops, authorization, staleAfter, maxAccuracy, minDistance, minInterval, isStale, location,
-    heading, refusals, satellites, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint,
-    referenceScale, maxExtent, scaleLevels, rotationSnap, backgroundColor, view, selectionColor,
-    renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint, center, scale,
-    rotation, isNavigating, overlays, locationDisplay, mode, tickRate, factor, canUndo, canRedo, undoName,
-    redoName, isEditing, isModified, environment, graphics, layerViewStates
+    owner, name, status, fields, trackIdField, timeField, speedField, courseField, spatialReference,
+    maxObservations, maxObservationsPerTrack, maxAge, entityCount, observationCount, extent, counts, values,
+    objects, feed, fences, whereClause, rule, relation, buffer, accuracyMode, maxAccuracy, minimumDwell,
+    reportCrossings, forecastHorizon, sequence, condition, message, actions, warnings, insideCount,
+    eventCount, lateCount, inaccurateCount, kind, map, scene, group, source, entitySource, sourceLayer,
+    isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType, featureCount,
+    selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels, labelsEnabled, popup,
+    featureReduction, isPopupEnabled, velocity, interval, loops, authorization, staleAfter, minDistance,
+    minInterval, isStale, location, heading, refusals, satellites, autoPanMode, wanderExtentFactor,
+    initialZoomScale, navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap,
+    operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels,
+    rotationSnap, backgroundColor, view, selectionColor, renderingMode, graphicCount, baseSurface, driver,
+    path, width, height, dpi, viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay,
+    mode, tickRate, factor, canUndo, canRedo, undoName, redoName, isEditing, isModified, environment,
+    graphics, layerViewStates
 }
 
 extension Collection {
   /// What the protocol says of a member of these objects; empty for one that it does not list.
   package func traits(of property: Property) -> MemberTraits {
     switch self {
+    case .entitySources:
+      switch property {
+      case .owner:
+        [.returned, .written, .modifies, .refers]
+      case .name, .maxObservations, .maxObservationsPerTrack, .maxAge:
+        [.returned, .observed, .settable, .clearable, .written, .modifies]
+      case .status, .entityCount, .observationCount, .extent, .counts:
+        [.returned, .observed]
+      case .fields, .trackIdField, .timeField, .speedField, .courseField, .spatialReference:
+        [.returned, .written, .modifies]
+      default: []
+      }
     case .environments:
       switch property {
       case .values:
@@ -36,9 +51,10 @@ extension Collection {
         [.returned, .written, .modifies, .refers]
       case .feed, .fences:
         [.returned, .observed, .settable, .clearable, .written, .modifies, .refers]
-      case .whereClause, .maximumAccuracy, .condition, .message:
+      case .whereClause, .maxAccuracy, .sequence, .condition, .message:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
-      case .rule, .relation, .buffer, .accuracyMode, .minimumDwell, .reportCrossings, .actions:
+      case .rule, .relation, .buffer, .accuracyMode, .minimumDwell, .reportCrossings, .forecastHorizon,
+        .actions:
         [.returned, .observed, .settable, .written, .modifies]
       case .status, .warnings, .insideCount, .eventCount, .lateCount, .inaccurateCount:
         [.returned, .observed]
@@ -52,7 +68,7 @@ extension Collection {
         [.returned, .refers]
       case .group:
         [.returned, .observed, .written, .modifies, .refers]
-      case .source:
+      case .source, .entitySource:
         [.returned, .written, .modifies, .refers]
       case .name, .isVisible, .opacity, .visibilityMode, .isTimeFilterEnabled, .labelsEnabled, .isPopupEnabled:
         [.returned, .observed, .settable, .written, .modifies]
@@ -73,6 +89,20 @@ extension Collection {
         [.returned, .observed]
       case .owner, .source:
         [.returned, .refers]
+      default: []
+      }
+    case .locationDisplays:
+      switch property {
+      case .owner:
+        [.returned, .written, .modifies, .refers]
+      case .source:
+        [.returned, .observed, .settable, .clearable, .written, .modifies, .refers]
+      case .autoPanMode:
+        [.returned, .observed, .settable, .written]
+      case .wanderExtentFactor, .initialZoomScale, .navigationPointHeightFactor, .trailLength:
+        [.returned, .observed, .settable, .written, .modifies]
+      case .location, .symbol, .symbolAngle, .trail:
+        [.returned, .observed]
       default: []
       }
     case .maps:

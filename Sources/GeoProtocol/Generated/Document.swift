@@ -129,6 +129,10 @@ public enum DocumentProtocol {
     /// Values and shared objects, by node.
     public var environments: [DocumentProtocol.SavedEnvironment]
     /// In the order they were created.
+    public var entitySources: [DocumentProtocol.SavedEntitySource]
+    /// In the order they were created.
+    public var locationDisplays: [DocumentProtocol.SavedSharedLocationDisplay]
+    /// In the order they were created.
     public var geotriggers: [DocumentProtocol.SavedGeotriggerMonitor]
 
     public init(
@@ -138,6 +142,8 @@ public enum DocumentProtocol {
       viewModels: [DocumentProtocol.SavedViewModel] = [],
       environmentKeys: [DocumentProtocol.SavedEnvironmentKey] = [],
       environments: [DocumentProtocol.SavedEnvironment] = [],
+      entitySources: [DocumentProtocol.SavedEntitySource] = [],
+      locationDisplays: [DocumentProtocol.SavedSharedLocationDisplay] = [],
       geotriggers: [DocumentProtocol.SavedGeotriggerMonitor] = []
     ) {
       self.format = format
@@ -150,6 +156,8 @@ public enum DocumentProtocol {
       self.viewModels = viewModels
       self.environmentKeys = environmentKeys
       self.environments = environments
+      self.entitySources = entitySources
+      self.locationDisplays = locationDisplays
       self.geotriggers = geotriggers
     }
 
@@ -179,6 +187,14 @@ public enum DocumentProtocol {
       self.environments = try environments.isPresent
         ? environments.array(DocumentProtocol.SavedEnvironment.init(from:))
         : []
+      let entitySources = json["entitySources"]
+      self.entitySources = try entitySources.isPresent
+        ? entitySources.array(DocumentProtocol.SavedEntitySource.init(from:))
+        : []
+      let locationDisplays = json["locationDisplays"]
+      self.locationDisplays = try locationDisplays.isPresent
+        ? locationDisplays.array(DocumentProtocol.SavedSharedLocationDisplay.init(from:))
+        : []
       let geotriggers = json["geotriggers"]
       self.geotriggers = try geotriggers.isPresent
         ? geotriggers.array(DocumentProtocol.SavedGeotriggerMonitor.init(from:))
@@ -207,6 +223,10 @@ public enum DocumentProtocol {
       writer.array(environmentKeys) { $0.encode(to: &$1) }
       writer.key("environments")
       writer.array(environments) { $0.encode(to: &$1) }
+      writer.key("entitySources")
+      writer.array(entitySources) { $0.encode(to: &$1) }
+      writer.key("locationDisplays")
+      writer.array(locationDisplays) { $0.encode(to: &$1) }
       writer.key("geotriggers")
       writer.array(geotriggers) { $0.encode(to: &$1) }
       writer.endObject()
@@ -562,6 +582,9 @@ public enum DocumentProtocol {
     public var group: String?
     /// Its source; absent for a group.
     public var source: String?
+    /// The entity source whose entities are its features, in place of a source; it closes with that. It needs no
+    /// loading, and is not selected.
+    public var entitySource: String?
     /// Its name in the source; absent for a group.
     public var sourceLayer: String?
     /// The name shown to people.
@@ -597,9 +620,10 @@ public enum DocumentProtocol {
 
     public init(
       layer: String, kind: LayerProtocol.LayerKind = .feature, group: String? = nil, source: String? = nil,
-      sourceLayer: String? = nil, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil,
-      minScale: Double? = nil, maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
-      definitionExpression: JSONOpaque? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
+      entitySource: String? = nil, sourceLayer: String? = nil, name: String? = nil, isVisible: Bool? = nil,
+      opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+      visibilityMode: LayerProtocol.GroupVisibilityMode? = nil, definitionExpression: JSONOpaque? = nil,
+      time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
       labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
       featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil
@@ -608,6 +632,7 @@ public enum DocumentProtocol {
       self.kind = kind
       self.group = group
       self.source = source
+      self.entitySource = entitySource
       self.sourceLayer = sourceLayer
       self.name = name
       self.isVisible = isVisible
@@ -635,6 +660,8 @@ public enum DocumentProtocol {
       self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
       let source = json["source"]
       self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+      let entitySource = json["entitySource"]
+      self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
       let sourceLayer = json["sourceLayer"]
       self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
       let name = json["name"]
@@ -692,6 +719,10 @@ public enum DocumentProtocol {
       if let source {
         writer.key("source")
         writer.value(source)
+      }
+      if let entitySource {
+        writer.key("entitySource")
+        writer.value(entitySource)
       }
       if let sourceLayer {
         writer.key("sourceLayer")
@@ -1134,10 +1165,15 @@ public enum DocumentProtocol {
     public var wanderExtentFactor: Double?
     /// The scale set with the first location after `off`.
     public var initialZoomScale: Double?
+    /// Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top.
+    public var navigationPointHeightFactor: Double?
 
-    public init(wanderExtentFactor: Double? = nil, initialZoomScale: Double? = nil) {
+    public init(
+      wanderExtentFactor: Double? = nil, initialZoomScale: Double? = nil, navigationPointHeightFactor: Double? = nil
+    ) {
       self.wanderExtentFactor = wanderExtentFactor
       self.initialZoomScale = initialZoomScale
+      self.navigationPointHeightFactor = navigationPointHeightFactor
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -1150,6 +1186,10 @@ public enum DocumentProtocol {
       self.initialZoomScale = try initialZoomScale.isPresent
         ? initialZoomScale.double("number above 0") { $0 > 0 }
         : nil
+      let navigationPointHeightFactor = json["navigationPointHeightFactor"]
+      self.navigationPointHeightFactor = try navigationPointHeightFactor.isPresent
+        ? navigationPointHeightFactor.double("number in 0...1") { $0 >= 0 && $0 <= 1 }
+        : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -1161,6 +1201,10 @@ public enum DocumentProtocol {
       if let initialZoomScale {
         writer.key("initialZoomScale")
         writer.value(initialZoomScale)
+      }
+      if let navigationPointHeightFactor {
+        writer.key("navigationPointHeightFactor")
+        writer.value(navigationPointHeightFactor)
       }
       writer.endObject()
     }
@@ -1549,6 +1593,244 @@ public enum DocumentProtocol {
     }
   }
 
+  /// A source of entities.
+  public struct SavedEntitySource: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var entitySource: String
+    /// The object that it closes with; absent for the session.
+    public var owner: String?
+    /// The name shown to people.
+    public var name: String?
+    /// The attributes that observations have.
+    public var fields: [SourceProtocol.Field]?
+    /// The field that identifies the track.
+    public var trackIdField: String?
+    /// The field with the time of an observation; absent if that is the time of its receipt.
+    public var timeField: String?
+    /// The field with the speed, which is computed where it is null.
+    public var speedField: String?
+    /// The field with the direction of travel, which is computed where it is null.
+    public var courseField: String?
+    /// The spatial reference of positions.
+    public var spatialReference: String?
+    /// Maximum number of observations of all tracks together; beyond it those received first are purged. 100,000 at
+    /// first, and after `clear`.
+    public var maxObservations: Int?
+    /// Maximum number of observations of each track; beyond it those with the earliest times are purged. No limit
+    /// when absent.
+    public var maxObservationsPerTrack: Int?
+    /// Observations are purged when this time has passed since their receipt, by the clock. No limit when absent.
+    /// Unit: second.
+    public var maxAge: Double?
+
+    public init(
+      entitySource: String, owner: String? = nil, name: String? = nil, fields: [SourceProtocol.Field]? = nil,
+      trackIdField: String? = nil, timeField: String? = nil, speedField: String? = nil, courseField: String? = nil,
+      spatialReference: String? = nil, maxObservations: Int? = nil, maxObservationsPerTrack: Int? = nil,
+      maxAge: Double? = nil
+    ) {
+      self.entitySource = entitySource
+      self.owner = owner
+      self.name = name
+      self.fields = fields
+      self.trackIdField = trackIdField
+      self.timeField = timeField
+      self.speedField = speedField
+      self.courseField = courseField
+      self.spatialReference = spatialReference
+      self.maxObservations = maxObservations
+      self.maxObservationsPerTrack = maxObservationsPerTrack
+      self.maxAge = maxAge
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`entitySource`")
+      self.entitySource = try SessionProtocol.readObjectId(json["entitySource"])
+      let owner = json["owner"]
+      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let name = json["name"]
+      self.name = try name.isPresent
+        ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent ? fields.array(SourceProtocol.Field.init(from:)) : nil
+      let trackIdField = json["trackIdField"]
+      self.trackIdField = try trackIdField.isPresent ? trackIdField.string() : nil
+      let timeField = json["timeField"]
+      self.timeField = try timeField.isPresent ? timeField.string() : nil
+      let speedField = json["speedField"]
+      self.speedField = try speedField.isPresent ? speedField.string() : nil
+      let courseField = json["courseField"]
+      self.courseField = try courseField.isPresent ? courseField.string() : nil
+      let spatialReference = json["spatialReference"]
+      self.spatialReference = try spatialReference.isPresent
+        ? SessionProtocol.readSpatialReference(spatialReference)
+        : nil
+      let maxObservations = json["maxObservations"]
+      self.maxObservations = try maxObservations.isPresent
+        ? maxObservations.integer("integer in 1...10000000") { $0 >= 1 && $0 <= 10000000 }
+        : nil
+      let maxObservationsPerTrack = json["maxObservationsPerTrack"]
+      self.maxObservationsPerTrack = try maxObservationsPerTrack.isPresent
+        ? maxObservationsPerTrack.integer("integer in 1...1000000") { $0 >= 1 && $0 <= 1000000 }
+        : nil
+      let maxAge = json["maxAge"]
+      self.maxAge = try maxAge.isPresent
+        ? maxAge.double("number in 0.001...3155760000") { $0 >= 0.001 && $0 <= 3155760000 }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("entitySource")
+      writer.value(entitySource)
+      if let owner {
+        writer.key("owner")
+        writer.value(owner)
+      }
+      if let name {
+        writer.key("name")
+        writer.value(name)
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
+      }
+      if let trackIdField {
+        writer.key("trackIdField")
+        writer.value(trackIdField)
+      }
+      if let timeField {
+        writer.key("timeField")
+        writer.value(timeField)
+      }
+      if let speedField {
+        writer.key("speedField")
+        writer.value(speedField)
+      }
+      if let courseField {
+        writer.key("courseField")
+        writer.value(courseField)
+      }
+      if let spatialReference {
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+      }
+      if let maxObservations {
+        writer.key("maxObservations")
+        writer.value(maxObservations)
+      }
+      if let maxObservationsPerTrack {
+        writer.key("maxObservationsPerTrack")
+        writer.value(maxObservationsPerTrack)
+      }
+      if let maxAge {
+        writer.key("maxAge")
+        writer.value(maxAge)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A location display.
+  public struct SavedSharedLocationDisplay: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var locationDisplay: String
+    /// The object that it closes with; absent for the session.
+    public var owner: String?
+    /// The location source; none when absent.
+    public var source: String?
+    /// How the views follow the location; `off` at first. A movement of one of them sets it to `off`, except that of
+    /// the scale alone in both navigation modes.
+    public var autoPanMode: ViewProtocol.AutoPanMode?
+    /// With `recenter`, the fraction of the screen within which the location moves without panning: 0 always pans, 1
+    /// pans at the edge; 0.5 at first.
+    public var wanderExtentFactor: Double?
+    /// The scale set with the first location after `off`; 10,000 at first.
+    public var initialZoomScale: Double?
+    /// Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top. 0.125 at first.
+    public var navigationPointHeightFactor: Double?
+    /// Number of positions of the trail, rounded; 0 at first.
+    public var trailLength: Double?
+
+    public init(
+      locationDisplay: String, owner: String? = nil, source: String? = nil,
+      autoPanMode: ViewProtocol.AutoPanMode? = nil, wanderExtentFactor: Double? = nil,
+      initialZoomScale: Double? = nil, navigationPointHeightFactor: Double? = nil, trailLength: Double? = nil
+    ) {
+      self.locationDisplay = locationDisplay
+      self.owner = owner
+      self.source = source
+      self.autoPanMode = autoPanMode
+      self.wanderExtentFactor = wanderExtentFactor
+      self.initialZoomScale = initialZoomScale
+      self.navigationPointHeightFactor = navigationPointHeightFactor
+      self.trailLength = trailLength
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`locationDisplay`")
+      self.locationDisplay = try SessionProtocol.readObjectId(json["locationDisplay"])
+      let owner = json["owner"]
+      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let source = json["source"]
+      self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+      let autoPanMode = json["autoPanMode"]
+      self.autoPanMode = try autoPanMode.isPresent ? ViewProtocol.AutoPanMode(from: autoPanMode) : nil
+      let wanderExtentFactor = json["wanderExtentFactor"]
+      self.wanderExtentFactor = try wanderExtentFactor.isPresent
+        ? wanderExtentFactor.double("number in 0...1") { $0 >= 0 && $0 <= 1 }
+        : nil
+      let initialZoomScale = json["initialZoomScale"]
+      self.initialZoomScale = try initialZoomScale.isPresent
+        ? initialZoomScale.double("number above 0") { $0 > 0 }
+        : nil
+      let navigationPointHeightFactor = json["navigationPointHeightFactor"]
+      self.navigationPointHeightFactor = try navigationPointHeightFactor.isPresent
+        ? navigationPointHeightFactor.double("number in 0...1") { $0 >= 0 && $0 <= 1 }
+        : nil
+      let trailLength = json["trailLength"]
+      self.trailLength = try trailLength.isPresent
+        ? trailLength.double("number in 0...1000") { $0 >= 0 && $0 <= 1000 }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("locationDisplay")
+      writer.value(locationDisplay)
+      if let owner {
+        writer.key("owner")
+        writer.value(owner)
+      }
+      if let source {
+        writer.key("source")
+        writer.value(source)
+      }
+      if let autoPanMode {
+        writer.key("autoPanMode")
+        autoPanMode.encode(to: &writer)
+      }
+      if let wanderExtentFactor {
+        writer.key("wanderExtentFactor")
+        writer.value(wanderExtentFactor)
+      }
+      if let initialZoomScale {
+        writer.key("initialZoomScale")
+        writer.value(initialZoomScale)
+      }
+      if let navigationPointHeightFactor {
+        writer.key("navigationPointHeightFactor")
+        writer.value(navigationPointHeightFactor)
+      }
+      if let trailLength {
+        writer.key("trailLength")
+        writer.value(trailLength)
+      }
+      writer.endObject()
+    }
+  }
+
   /// A monitor of a feed and fences.
   public struct SavedGeotriggerMonitor: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
@@ -1573,12 +1855,18 @@ public enum DocumentProtocol {
     public var accuracyMode: GeotriggerProtocol.FenceAccuracyMode?
     /// Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
     /// absent. Unit: metre.
-    public var maximumAccuracy: Double?
+    public var maxAccuracy: Double?
     /// How long an object must be inside, by the clock, before it has entered. Unit: second.
     public var minimumDwell: Double?
     /// Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are reported,
     /// with times interpolated. Crossings of less than a metre may be left out.
     public var reportCrossings: Bool?
+    /// A fence that an object will enter within this time, on the geodesic of its course and at its speed, is
+    /// forecast once, and the forecast withdrawn with the first fix that no longer says so; 0 forecasts nothing.
+    /// Unit: second.
+    public var forecastHorizon: Double?
+    /// A sequence that is reported when an object completes it; it then begins anew.
+    public var sequence: GeotriggerProtocol.FenceSequence?
     /// A fix changes memberships only while this is true. Its properties are those of `message`.
     public var condition: JSONOpaque?
     /// The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`,
@@ -1592,9 +1880,10 @@ public enum DocumentProtocol {
       geotrigger: String, owner: String? = nil, feed: String? = nil, fences: String? = nil,
       whereClause: JSONOpaque? = nil, rule: GeotriggerProtocol.GeotriggerRule? = nil,
       relation: GeotriggerProtocol.FenceRelation? = nil, buffer: Double? = nil,
-      accuracyMode: GeotriggerProtocol.FenceAccuracyMode? = nil, maximumAccuracy: Double? = nil,
-      minimumDwell: Double? = nil, reportCrossings: Bool? = nil, condition: JSONOpaque? = nil,
-      message: JSONOpaque? = nil, actions: [String]? = nil
+      accuracyMode: GeotriggerProtocol.FenceAccuracyMode? = nil, maxAccuracy: Double? = nil,
+      minimumDwell: Double? = nil, reportCrossings: Bool? = nil, forecastHorizon: Double? = nil,
+      sequence: GeotriggerProtocol.FenceSequence? = nil, condition: JSONOpaque? = nil, message: JSONOpaque? = nil,
+      actions: [String]? = nil
     ) {
       self.geotrigger = geotrigger
       self.owner = owner
@@ -1605,9 +1894,11 @@ public enum DocumentProtocol {
       self.relation = relation
       self.buffer = buffer
       self.accuracyMode = accuracyMode
-      self.maximumAccuracy = maximumAccuracy
+      self.maxAccuracy = maxAccuracy
       self.minimumDwell = minimumDwell
       self.reportCrossings = reportCrossings
+      self.forecastHorizon = forecastHorizon
+      self.sequence = sequence
       self.condition = condition
       self.message = message
       self.actions = actions
@@ -1632,16 +1923,20 @@ public enum DocumentProtocol {
       self.buffer = try buffer.isPresent ? buffer.double("number in 0...10000000") { $0 >= 0 && $0 <= 10000000 } : nil
       let accuracyMode = json["accuracyMode"]
       self.accuracyMode = try accuracyMode.isPresent ? GeotriggerProtocol.FenceAccuracyMode(from: accuracyMode) : nil
-      let maximumAccuracy = json["maximumAccuracy"]
-      self.maximumAccuracy = try maximumAccuracy.isPresent
-        ? maximumAccuracy.double("number of at least 0") { $0 >= 0 }
-        : nil
+      let maxAccuracy = json["maxAccuracy"]
+      self.maxAccuracy = try maxAccuracy.isPresent ? maxAccuracy.double("number of at least 0") { $0 >= 0 } : nil
       let minimumDwell = json["minimumDwell"]
       self.minimumDwell = try minimumDwell.isPresent
         ? minimumDwell.double("number in 0...31536000") { $0 >= 0 && $0 <= 31536000 }
         : nil
       let reportCrossings = json["reportCrossings"]
       self.reportCrossings = try reportCrossings.isPresent ? reportCrossings.bool() : nil
+      let forecastHorizon = json["forecastHorizon"]
+      self.forecastHorizon = try forecastHorizon.isPresent
+        ? forecastHorizon.double("number in 0...86400") { $0 >= 0 && $0 <= 86400 }
+        : nil
+      let sequence = json["sequence"]
+      self.sequence = try sequence.isPresent ? GeotriggerProtocol.FenceSequence(from: sequence) : nil
       let condition = json["condition"]
       self.condition = try condition.isPresent ? SymbologyProtocol.readExpression(condition) : nil
       let message = json["message"]
@@ -1688,9 +1983,9 @@ public enum DocumentProtocol {
         writer.key("accuracyMode")
         accuracyMode.encode(to: &writer)
       }
-      if let maximumAccuracy {
-        writer.key("maximumAccuracy")
-        writer.value(maximumAccuracy)
+      if let maxAccuracy {
+        writer.key("maxAccuracy")
+        writer.value(maxAccuracy)
       }
       if let minimumDwell {
         writer.key("minimumDwell")
@@ -1699,6 +1994,14 @@ public enum DocumentProtocol {
       if let reportCrossings {
         writer.key("reportCrossings")
         writer.value(reportCrossings)
+      }
+      if let forecastHorizon {
+        writer.key("forecastHorizon")
+        writer.value(forecastHorizon)
+      }
+      if let sequence {
+        writer.key("sequence")
+        sequence.encode(to: &writer)
       }
       if let condition {
         writer.key("condition")

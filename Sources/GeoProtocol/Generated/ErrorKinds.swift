@@ -214,6 +214,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case tooManyGroups
   /// The features have no time: an overlay, or a layer without `time`.
   case noTime
+  /// The entity source is not connected to its feed, so that it receives nothing.
+  case notConnected
   /// The expression is not CQL2 text, or calls an unknown function. `expected` says what is valid there.
   case expressionSyntax
   /// The expression has no value: it compares or calculates with values of different types, or passes arguments that
@@ -335,6 +337,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .wrongFieldType: -31056
     case .tooManyGroups: -31058
     case .noTime: -31057
+    case .notConnected: -31095
     case .expressionSyntax: -31060
     case .expressionType: -31061
     case .expressionTooDeep: -31062

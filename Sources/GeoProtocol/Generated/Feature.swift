@@ -410,14 +410,25 @@ public enum FeatureProtocol {
     public var layer: String?
     /// An overlay; this or `layer`.
     public var overlay: String?
+    /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+    /// `overlay`.
+    public var entitySource: String?
+    /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+    /// entity as `entity`.
+    public var observations: Bool
     /// Only these features.
     public var ids: [Int]?
     /// Only those for which this is true.
     public var whereClause: JSONOpaque?
 
-    public init(layer: String? = nil, overlay: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil) {
+    public init(
+      layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+      ids: [Int]? = nil, whereClause: JSONOpaque? = nil
+    ) {
       self.layer = layer
       self.overlay = overlay
+      self.entitySource = entitySource
+      self.observations = observations
       self.ids = ids
       self.whereClause = whereClause
     }
@@ -428,6 +439,10 @@ public enum FeatureProtocol {
       self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
       let overlay = json["overlay"]
       self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+      let entitySource = json["entitySource"]
+      self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+      let observations = json["observations"]
+      self.observations = try observations.isPresent ? observations.bool() : false
       let ids = json["ids"]
       self.ids = try ids.isPresent
         ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
@@ -446,6 +461,12 @@ public enum FeatureProtocol {
         writer.key("overlay")
         writer.value(overlay)
       }
+      if let entitySource {
+        writer.key("entitySource")
+        writer.value(entitySource)
+      }
+      writer.key("observations")
+      writer.value(observations)
       if let ids {
         writer.key("ids")
         writer.array(ids) { $1.value($0) }
@@ -543,12 +564,19 @@ public enum FeatureProtocol {
     var joinProperties: [String]? { get }
   }
 
-  /// Conditions that select features of a layer or an overlay. A feature matches when it meets all that are given.
+  /// Conditions that select features of a layer, an overlay or an entity source. A feature matches when it meets all
+  /// that are given.
   public protocol FeatureFilter: Sendable {
     /// A loaded layer; this or `overlay`.
     var layer: String? { get }
     /// An overlay; this or `layer`.
     var overlay: String? { get }
+    /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+    /// `overlay`.
+    var entitySource: String? { get }
+    /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+    /// entity as `entity`.
+    var observations: Bool { get }
     /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
     /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
     /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -640,6 +668,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -717,17 +751,20 @@ public enum FeatureProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
-        offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
-        cutAtAntimeridian: Bool = false, maxBytes: Int? = nil, limit: Int? = nil, returnM: Bool = false,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
+        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, cutAtAntimeridian: Bool = false,
+        maxBytes: Int? = nil, limit: Int? = nil, returnM: Bool = false,
         format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -757,6 +794,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -959,6 +1000,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1014,15 +1061,17 @@ public enum FeatureProtocol {
       public var limit: Int?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
+        maxBytes: Int? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1045,6 +1094,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1155,6 +1208,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1221,10 +1280,11 @@ public enum FeatureProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, keyField: String,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, keyField: String,
         relatedLayer: String? = nil, relatedOverlay: String? = nil, relatedField: String,
         relatedWhereClause: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
         limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true,
@@ -1232,6 +1292,8 @@ public enum FeatureProtocol {
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1261,6 +1323,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1380,6 +1446,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1420,13 +1492,16 @@ public enum FeatureProtocol {
       public var timeExtent: LayerProtocol.TimeExtent?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1444,6 +1519,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1502,6 +1581,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1547,14 +1632,17 @@ public enum FeatureProtocol {
       public var acrossAntimeridian: Bool
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil,
         acrossAntimeridian: Bool = false
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1574,6 +1662,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1668,6 +1760,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1729,16 +1827,18 @@ public enum FeatureProtocol {
       public var limit: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        computedFields: [FeatureProtocol.ComputedField]? = nil, statistics: [FeatureProtocol.Statistic],
-        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
-        maxBytes: Int? = nil, offset: Int = 0, limit: Int = 1000
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
+        statistics: [FeatureProtocol.Statistic], groupBy: [String]? = nil, having: JSONOpaque? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, maxBytes: Int? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1764,6 +1864,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1857,6 +1961,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1914,15 +2024,18 @@ public enum FeatureProtocol {
       public var limit: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil, fields: [String],
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
+        maxBytes: Int? = nil, fields: [String], orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
+        limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1946,6 +2059,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2033,6 +2150,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2075,14 +2198,16 @@ public enum FeatureProtocol {
       public var mode: OverlayProtocol.SelectionMode
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        mode: OverlayProtocol.SelectionMode = .new
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, mode: OverlayProtocol.SelectionMode = .new
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2101,6 +2226,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2173,6 +2302,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2234,15 +2369,18 @@ public enum FeatureProtocol {
       public var properties: [String]?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
-        locations: JSONOpaque, limit: Int? = nil, offset: Int = 0, maxDistance: Double? = nil, planar: Bool = false,
-        returnAzimuth: Bool = false, properties: [String]? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, locations: JSONOpaque, limit: Int? = nil,
+        offset: Int = 0, maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false,
+        properties: [String]? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2268,6 +2406,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2394,6 +2536,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2459,10 +2607,11 @@ public enum FeatureProtocol {
       public var limit: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, planar: Bool = false, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, maxBytes: Int? = nil,
@@ -2470,6 +2619,8 @@ public enum FeatureProtocol {
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2498,6 +2649,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2646,6 +2801,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2716,17 +2877,19 @@ public enum FeatureProtocol {
       public var limit: Int?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        computedFields: [FeatureProtocol.ComputedField]? = nil, statistics: [FeatureProtocol.Statistic],
-        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, path: String,
-        driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil,
-        offset: Int = 0, limit: Int? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
+        statistics: [FeatureProtocol.Statistic], groupBy: [String]? = nil, having: JSONOpaque? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, path: String, driver: String? = nil,
+        ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil, offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2755,6 +2918,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2900,6 +3067,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2974,10 +3147,11 @@ public enum FeatureProtocol {
       public var limit: Int?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, planar: Bool = false, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, path: String,
@@ -2986,6 +3160,8 @@ public enum FeatureProtocol {
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -3017,6 +3193,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -3184,6 +3364,12 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -3267,18 +3453,20 @@ public enum FeatureProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
-        offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
-        cutAtAntimeridian: Bool = false, path: String, driver: String? = nil,
-        ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil, limit: Int? = nil,
-        csvGeometry: FeatureProtocol.CSVGeometry? = nil, outSpatialReference: String? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
+        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, cutAtAntimeridian: Bool = false, path: String,
+        driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil,
+        limit: Int? = nil, csvGeometry: FeatureProtocol.CSVGeometry? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -3310,6 +3498,10 @@ public enum FeatureProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]

@@ -65,6 +65,12 @@ public enum GeotriggerProtocol {
     case enter
     /// It is no longer inside.
     case exit
+    /// At its present speed and course it will enter within `forecastHorizon`.
+    case forecast
+    /// A forecast holds no more, and the object has not entered.
+    case withdrawn
+    /// With this fence it has entered those of `sequence` one after another.
+    case sequence
   }
 
   /// Why it happened.
@@ -75,6 +81,12 @@ public enum GeotriggerProtocol {
     case dwelled
     /// Between two fixes, neither of them inside, it crossed the fence.
     case crossed
+    /// Of a forecast: a fix of the object.
+    case approaching
+    /// Of a withdrawn forecast: a fix of the object.
+    case turnedAway
+    /// Of a sequence: its last step.
+    case completed
     /// The fence was added or changed.
     case fenceChanged
     /// The fence was removed, or its layer or overlay.
@@ -111,6 +123,8 @@ public enum GeotriggerProtocol {
     public var position: JSONOpaque
     /// Where it had been at the fix before; absent at its first, and where no fix caused the event.
     public var previousPosition: JSONOpaque?
+    /// Of a forecast: when it enters, RFC 3339.
+    public var expectedTime: String?
     /// The value of the monitor's `message`.
     public var message: JSONOpaque?
     /// The names of the actions that the monitor requests.
@@ -119,7 +133,8 @@ public enum GeotriggerProtocol {
     public init(
       number: Int, type: GeotriggerProtocol.GeotriggerEventType, cause: GeotriggerProtocol.GeotriggerCause,
       object: String, fence: Int, fences: String, rule: GeotriggerProtocol.GeotriggerRule, time: String,
-      position: JSONOpaque, previousPosition: JSONOpaque? = nil, message: JSONOpaque? = nil, actions: [String]
+      position: JSONOpaque, previousPosition: JSONOpaque? = nil, expectedTime: String? = nil,
+      message: JSONOpaque? = nil, actions: [String]
     ) {
       self.number = number
       self.type = type
@@ -131,6 +146,7 @@ public enum GeotriggerProtocol {
       self.time = time
       self.position = position
       self.previousPosition = previousPosition
+      self.expectedTime = expectedTime
       self.message = message
       self.actions = actions
     }
@@ -148,6 +164,8 @@ public enum GeotriggerProtocol {
       self.position = try json["position"].opaque("object")
       let previousPosition = json["previousPosition"]
       self.previousPosition = try previousPosition.isPresent ? previousPosition.opaque("object") : nil
+      let expectedTime = json["expectedTime"]
+      self.expectedTime = try expectedTime.isPresent ? expectedTime.string() : nil
       let message = json["message"]
       self.message = try message.isPresent ? message.opaque("any value but null") : nil
       self.actions = try json["actions"].array { (e) throws(JSONError) in try e.string() }
@@ -177,12 +195,45 @@ public enum GeotriggerProtocol {
         writer.key("previousPosition")
         previousPosition.encode(to: &writer)
       }
+      if let expectedTime {
+        writer.key("expectedTime")
+        writer.value(expectedTime)
+      }
       if let message {
         writer.key("message")
         message.encode(to: &writer)
       }
       writer.key("actions")
       writer.array(actions) { $1.value($0) }
+      writer.endObject()
+    }
+  }
+
+  /// Fences that an object is to enter one after another.
+  public struct FenceSequence: JSONDecodable, JSONEncodable, Sendable {
+    /// Conditions over the attributes of the fence of each step. Between two steps other fences may be entered.
+    public var steps: [JSONOpaque]
+    /// The time from entering the first to entering the last. Unit: second.
+    public var within: Double
+
+    public init(steps: [JSONOpaque], within: Double) {
+      self.steps = steps
+      self.within = within
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`steps`, `within`")
+      self.steps =
+        try json["steps"].array("array of 2 to 8 elements", 2...8) { (e) throws(JSONError) in try SymbologyProtocol.readExpression(e) }
+      self.within = try json["within"].double("number above 0 and at most 31536000") { $0 > 0 && $0 <= 31536000 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("steps")
+      writer.array(steps) { $0.encode(to: &$1) }
+      writer.key("within")
+      writer.value(within)
       writer.endObject()
     }
   }
@@ -250,12 +301,18 @@ public enum GeotriggerProtocol {
       public var accuracyMode: GeotriggerProtocol.FenceAccuracyMode?
       /// Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
       /// absent. Unit: metre.
-      public var maximumAccuracy: Double?
+      public var maxAccuracy: Double?
       /// How long an object must be inside, by the clock, before it has entered. Unit: second.
       public var minimumDwell: Double?
       /// Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are
       /// reported, with times interpolated. Crossings of less than a metre may be left out.
       public var reportCrossings: Bool?
+      /// A fence that an object will enter within this time, on the geodesic of its course and at its speed, is
+      /// forecast once, and the forecast withdrawn with the first fix that no longer says so; 0 forecasts nothing.
+      /// Unit: second.
+      public var forecastHorizon: Double?
+      /// A sequence that is reported when an object completes it; it then begins anew.
+      public var sequence: GeotriggerProtocol.FenceSequence?
       /// A fix changes memberships only while this is true. Its properties are those of `message`.
       public var condition: JSONOpaque?
       /// The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`,
@@ -269,9 +326,10 @@ public enum GeotriggerProtocol {
         id: String? = nil, owner: String? = nil, ifExists: SessionProtocol.IfExists = .error, feed: String? = nil,
         fences: String? = nil, whereClause: JSONOpaque? = nil, rule: GeotriggerProtocol.GeotriggerRule? = nil,
         relation: GeotriggerProtocol.FenceRelation? = nil, buffer: Double? = nil,
-        accuracyMode: GeotriggerProtocol.FenceAccuracyMode? = nil, maximumAccuracy: Double? = nil,
-        minimumDwell: Double? = nil, reportCrossings: Bool? = nil, condition: JSONOpaque? = nil,
-        message: JSONOpaque? = nil, actions: [String]? = nil
+        accuracyMode: GeotriggerProtocol.FenceAccuracyMode? = nil, maxAccuracy: Double? = nil,
+        minimumDwell: Double? = nil, reportCrossings: Bool? = nil, forecastHorizon: Double? = nil,
+        sequence: GeotriggerProtocol.FenceSequence? = nil, condition: JSONOpaque? = nil, message: JSONOpaque? = nil,
+        actions: [String]? = nil
       ) {
         self.id = id
         self.owner = owner
@@ -283,9 +341,11 @@ public enum GeotriggerProtocol {
         self.relation = relation
         self.buffer = buffer
         self.accuracyMode = accuracyMode
-        self.maximumAccuracy = maximumAccuracy
+        self.maxAccuracy = maxAccuracy
         self.minimumDwell = minimumDwell
         self.reportCrossings = reportCrossings
+        self.forecastHorizon = forecastHorizon
+        self.sequence = sequence
         self.condition = condition
         self.message = message
         self.actions = actions
@@ -317,16 +377,20 @@ public enum GeotriggerProtocol {
         self.accuracyMode = try accuracyMode.isPresent
           ? GeotriggerProtocol.FenceAccuracyMode(from: accuracyMode)
           : nil
-        let maximumAccuracy = json["maximumAccuracy"]
-        self.maximumAccuracy = try maximumAccuracy.isPresent
-          ? maximumAccuracy.double("number of at least 0") { $0 >= 0 }
-          : nil
+        let maxAccuracy = json["maxAccuracy"]
+        self.maxAccuracy = try maxAccuracy.isPresent ? maxAccuracy.double("number of at least 0") { $0 >= 0 } : nil
         let minimumDwell = json["minimumDwell"]
         self.minimumDwell = try minimumDwell.isPresent
           ? minimumDwell.double("number in 0...31536000") { $0 >= 0 && $0 <= 31536000 }
           : nil
         let reportCrossings = json["reportCrossings"]
         self.reportCrossings = try reportCrossings.isPresent ? reportCrossings.bool() : nil
+        let forecastHorizon = json["forecastHorizon"]
+        self.forecastHorizon = try forecastHorizon.isPresent
+          ? forecastHorizon.double("number in 0...86400") { $0 >= 0 && $0 <= 86400 }
+          : nil
+        let sequence = json["sequence"]
+        self.sequence = try sequence.isPresent ? GeotriggerProtocol.FenceSequence(from: sequence) : nil
         let condition = json["condition"]
         self.condition = try condition.isPresent ? SymbologyProtocol.readExpression(condition) : nil
         let message = json["message"]
@@ -347,9 +411,11 @@ public enum GeotriggerProtocol {
         if let relation { members.append(("relation", .string(relation.rawValue))) }
         if let buffer { members.append(("buffer", .number(buffer))) }
         if let accuracyMode { members.append(("accuracyMode", .string(accuracyMode.rawValue))) }
-        if let maximumAccuracy { members.append(("maximumAccuracy", .number(maximumAccuracy))) }
+        if let maxAccuracy { members.append(("maxAccuracy", .number(maxAccuracy))) }
         if let minimumDwell { members.append(("minimumDwell", .number(minimumDwell))) }
         if let reportCrossings { members.append(("reportCrossings", .boolean(reportCrossings))) }
+        if let forecastHorizon { members.append(("forecastHorizon", .number(forecastHorizon))) }
+        if let sequence { members.append(("sequence", .fenceSequence(sequence))) }
         if let condition { members.append(("condition", .expression(condition))) }
         if let message { members.append(("message", .expression(message))) }
         if let actions { members.append(("actions", .strings(actions))) }
@@ -440,12 +506,18 @@ public enum GeotriggerProtocol {
       public var accuracyMode: GeotriggerProtocol.FenceAccuracyMode?
       /// Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
       /// absent. Unit: metre.
-      public var maximumAccuracy: Double?
+      public var maxAccuracy: Double?
       /// How long an object must be inside, by the clock, before it has entered. Unit: second.
       public var minimumDwell: Double?
       /// Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are
       /// reported, with times interpolated. Crossings of less than a metre may be left out.
       public var reportCrossings: Bool?
+      /// A fence that an object will enter within this time, on the geodesic of its course and at its speed, is
+      /// forecast once, and the forecast withdrawn with the first fix that no longer says so; 0 forecasts nothing.
+      /// Unit: second.
+      public var forecastHorizon: Double?
+      /// A sequence that is reported when an object completes it; it then begins anew.
+      public var sequence: GeotriggerProtocol.FenceSequence?
       /// A fix changes memberships only while this is true. Its properties are those of `message`.
       public var condition: JSONOpaque?
       /// The message of events. Its properties are `type`, `fence.id`, `feed.object`, `feed.time`, `feed.longitude`,
@@ -454,15 +526,16 @@ public enum GeotriggerProtocol {
       public var message: JSONOpaque?
       /// Names of actions that events request of the client, each once.
       public var actions: [String]?
-      /// Members to set to null: `feed`, `fences`, `whereClause`, `maximumAccuracy`, `condition`, `message`.
+      /// Members to set to null: `feed`, `fences`, `whereClause`, `maxAccuracy`, `sequence`, `condition`, `message`.
       public var clear: [String]?
 
       public init(
         geotrigger: String, feed: String? = nil, fences: String? = nil, whereClause: JSONOpaque? = nil,
         rule: GeotriggerProtocol.GeotriggerRule? = nil, relation: GeotriggerProtocol.FenceRelation? = nil,
-        buffer: Double? = nil, accuracyMode: GeotriggerProtocol.FenceAccuracyMode? = nil,
-        maximumAccuracy: Double? = nil, minimumDwell: Double? = nil, reportCrossings: Bool? = nil,
-        condition: JSONOpaque? = nil, message: JSONOpaque? = nil, actions: [String]? = nil, clear: [String]? = nil
+        buffer: Double? = nil, accuracyMode: GeotriggerProtocol.FenceAccuracyMode? = nil, maxAccuracy: Double? = nil,
+        minimumDwell: Double? = nil, reportCrossings: Bool? = nil, forecastHorizon: Double? = nil,
+        sequence: GeotriggerProtocol.FenceSequence? = nil, condition: JSONOpaque? = nil, message: JSONOpaque? = nil,
+        actions: [String]? = nil, clear: [String]? = nil
       ) {
         self.geotrigger = geotrigger
         self.feed = feed
@@ -472,9 +545,11 @@ public enum GeotriggerProtocol {
         self.relation = relation
         self.buffer = buffer
         self.accuracyMode = accuracyMode
-        self.maximumAccuracy = maximumAccuracy
+        self.maxAccuracy = maxAccuracy
         self.minimumDwell = minimumDwell
         self.reportCrossings = reportCrossings
+        self.forecastHorizon = forecastHorizon
+        self.sequence = sequence
         self.condition = condition
         self.message = message
         self.actions = actions
@@ -502,16 +577,20 @@ public enum GeotriggerProtocol {
         self.accuracyMode = try accuracyMode.isPresent
           ? GeotriggerProtocol.FenceAccuracyMode(from: accuracyMode)
           : nil
-        let maximumAccuracy = json["maximumAccuracy"]
-        self.maximumAccuracy = try maximumAccuracy.isPresent
-          ? maximumAccuracy.double("number of at least 0") { $0 >= 0 }
-          : nil
+        let maxAccuracy = json["maxAccuracy"]
+        self.maxAccuracy = try maxAccuracy.isPresent ? maxAccuracy.double("number of at least 0") { $0 >= 0 } : nil
         let minimumDwell = json["minimumDwell"]
         self.minimumDwell = try minimumDwell.isPresent
           ? minimumDwell.double("number in 0...31536000") { $0 >= 0 && $0 <= 31536000 }
           : nil
         let reportCrossings = json["reportCrossings"]
         self.reportCrossings = try reportCrossings.isPresent ? reportCrossings.bool() : nil
+        let forecastHorizon = json["forecastHorizon"]
+        self.forecastHorizon = try forecastHorizon.isPresent
+          ? forecastHorizon.double("number in 0...86400") { $0 >= 0 && $0 <= 86400 }
+          : nil
+        let sequence = json["sequence"]
+        self.sequence = try sequence.isPresent ? GeotriggerProtocol.FenceSequence(from: sequence) : nil
         let condition = json["condition"]
         self.condition = try condition.isPresent ? SymbologyProtocol.readExpression(condition) : nil
         let message = json["message"]
@@ -535,9 +614,11 @@ public enum GeotriggerProtocol {
         if let relation { members.append(("relation", .string(relation.rawValue))) }
         if let buffer { members.append(("buffer", .number(buffer))) }
         if let accuracyMode { members.append(("accuracyMode", .string(accuracyMode.rawValue))) }
-        if let maximumAccuracy { members.append(("maximumAccuracy", .number(maximumAccuracy))) }
+        if let maxAccuracy { members.append(("maxAccuracy", .number(maxAccuracy))) }
         if let minimumDwell { members.append(("minimumDwell", .number(minimumDwell))) }
         if let reportCrossings { members.append(("reportCrossings", .boolean(reportCrossings))) }
+        if let forecastHorizon { members.append(("forecastHorizon", .number(forecastHorizon))) }
+        if let sequence { members.append(("sequence", .fenceSequence(sequence))) }
         if let condition { members.append(("condition", .expression(condition))) }
         if let message { members.append(("message", .expression(message))) }
         if let actions { members.append(("actions", .strings(actions))) }

@@ -288,8 +288,10 @@ public enum LayerProtocol {
       public var map: String?
       /// The scene; this or `map`.
       public var scene: String?
-      /// The source.
-      public var source: String
+      /// The source; this or `entitySource`.
+      public var source: String?
+      /// An entity source, whose entities are the features as they are at any time; this or `source`.
+      public var entitySource: String?
       /// The layer's name in the source; its only one when absent.
       public var sourceLayer: String?
       /// The new layer's id; minted when absent.
@@ -306,13 +308,15 @@ public enum LayerProtocol {
       public var ifExists: SessionProtocol.IfExists
 
       public init(
-        map: String? = nil, scene: String? = nil, source: String, sourceLayer: String? = nil, id: String? = nil,
-        name: String? = nil, role: LayerProtocol.LayerRole = .operational, group: String? = nil, index: Int? = nil,
+        map: String? = nil, scene: String? = nil, source: String? = nil, entitySource: String? = nil,
+        sourceLayer: String? = nil, id: String? = nil, name: String? = nil,
+        role: LayerProtocol.LayerRole = .operational, group: String? = nil, index: Int? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.map = map
         self.scene = scene
         self.source = source
+        self.entitySource = entitySource
         self.sourceLayer = sourceLayer
         self.id = id
         self.name = name
@@ -328,7 +332,10 @@ public enum LayerProtocol {
         self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
         let scene = json["scene"]
         self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
-        self.source = try SessionProtocol.readObjectId(json["source"])
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
         let sourceLayer = json["sourceLayer"]
         self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
         let id = json["id"]

@@ -120,6 +120,12 @@ public enum LocatorProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -182,16 +188,18 @@ public enum LocatorProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
-        searchText: String, field: String, weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil,
-        minScore: Double = 0, offset: Int = 0, maxResults: Int = 10, resultAttributeNames: [String]? = nil,
-        outSpatialReference: String? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, searchText: String, field: String,
+        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, minScore: Double = 0, offset: Int = 0,
+        maxResults: Int = 10, resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -219,6 +227,10 @@ public enum LocatorProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -327,6 +339,12 @@ public enum LocatorProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -383,15 +401,17 @@ public enum LocatorProtocol {
       public var maxResults: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
-        searchText: String, field: String, weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil,
-        offset: Int = 0, maxResults: Int = 5
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, searchText: String, field: String,
+        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, offset: Int = 0, maxResults: Int = 5
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -416,6 +436,10 @@ public enum LocatorProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -509,6 +533,12 @@ public enum LocatorProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
+      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
+      /// `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
+      /// entity as `entity`.
+      public var observations: Bool
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -567,15 +597,18 @@ public enum LocatorProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
-        location: JSONOpaque, field: String, maxDistance: Double? = nil, offset: Int = 0, maxResults: Int = 1,
-        resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
+        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, location: JSONOpaque, field: String,
+        maxDistance: Double? = nil, offset: Int = 0, maxResults: Int = 1, resultAttributeNames: [String]? = nil,
+        outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
+        self.entitySource = entitySource
+        self.observations = observations
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -601,6 +634,10 @@ public enum LocatorProtocol {
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let observations = json["observations"]
+        self.observations = try observations.isPresent ? observations.bool() : false
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]

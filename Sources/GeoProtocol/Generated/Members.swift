@@ -11,6 +11,8 @@ public enum MemberPayload: Sendable {
   case envelope(SessionProtocol.Envelope)
   case expression(JSONOpaque)
   case featureReduction(SymbologyProtocol.FeatureReduction)
+  case fenceSequence(GeotriggerProtocol.FenceSequence)
+  case integer(Int)
   case labelDefinitions([SymbologyProtocol.LabelDefinition])
   case layerTime(LayerProtocol.LayerTime)
   case newBookmarks([BookmarkProtocol.NewBookmark])

@@ -31,11 +31,11 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "8bccb6c42e729b39"
+  public static let hash = "9e04dbee2608058f"
   public static let domains = [
-    "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
-    "feature", "geotrigger", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state",
-    "task", "view", "viewModel"
+    "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
+    "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",
+    "source", "state", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -224,6 +224,80 @@ public enum WireProtocol {
       errors: []
     ),
     MethodInfo(
+      name: "entity/create", domain: "entity", shape: .command, since: "0.4.0",
+      params: ["id", "owner", "fields", "trackIdField", "timeField", "speedField", "courseField",
+      "spatialReference", "ifExists", "name", "maxObservations", "maxObservationsPerTrack", "maxAge"], required:
+      ["fields", "trackIdField"],
+      errors: [.idExists, .unknownId, .unknownField, .wrongFieldType, .unknownSpatialReference, .libraryMissing,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/get", domain: "entity", shape: .query, since: "0.4.0",
+      params: ["entitySource"], required: ["entitySource"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "entity/list", domain: "entity", shape: .query, since: "0.4.0",
+      params: [], required: [],
+      errors: []
+    ),
+    MethodInfo(
+      name: "entity/update", domain: "entity", shape: .command, since: "0.4.0",
+      params: ["entitySource", "name", "maxObservations", "maxObservationsPerTrack", "maxAge", "clear"], required:
+      ["entitySource"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/connect", domain: "entity", shape: .command, since: "0.4.0",
+      params: ["entitySource"], required: ["entitySource"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/disconnect", domain: "entity", shape: .command, since: "0.4.0",
+      params: ["entitySource"], required: ["entitySource"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/reportLost", domain: "entity", shape: .command, since: "0.4.0",
+      params: ["entitySource", "message"], required: ["entitySource", "message"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/push", domain: "entity", shape: .session, since: "0.4.0",
+      params: ["entitySource", "features"], required: ["entitySource", "features"],
+      errors: [.unknownId, .notConnected, .invalidItems]
+    ),
+    MethodInfo(
+      name: "entity/pushColumns", domain: "entity", shape: .session, since: "0.4.0",
+      params: ["entitySource", "x", "y", "z", "attributes"], required: ["entitySource", "x", "y", "attributes"],
+      errors: [.unknownId, .notConnected, .invalidItems, .columnLengths]
+    ),
+    MethodInfo(
+      name: "entity/getEntity", domain: "entity", shape: .query, since: "0.4.0",
+      params: ["entitySource", "entity", "track"], required: ["entitySource"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "entity/queryObservations", domain: "entity", shape: .query, since: "0.4.0",
+      params: ["entitySource", "entity", "track", "offset", "limit"], required: ["entitySource"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "entity/purge", domain: "entity", shape: .session, since: "0.4.0",
+      params: ["entitySource", "entities"], required: ["entitySource"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "entity/close", domain: "entity", shape: .command, since: "0.4.0",
+      params: ["entitySource"], required: ["entitySource"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/observe", domain: "entity", shape: .session, since: "0.4.0",
+      params: ["entitySource", "notices", "envelope", "maxRate"], required: ["entitySource"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
       name: "environment/register", domain: "environment", shape: .command, since: "0.1.0",
       params: ["key", "type", "isNullable", "defaultValue", "doc"], required: ["key", "type"],
       errors: [.alreadyDefined, .unknownId, .wrongType, .duplicateItem, .valueTooLarge, .contentModified]
@@ -255,98 +329,101 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy", "offset", "properties",
-      "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "maxBytes", "limit", "returnM", "format",
-      "outSpatialReference"], required: [],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy",
+      "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "maxBytes", "limit",
+      "returnM", "format", "outSpatialReference"], required: [],
       errors: [.resultTooLarge, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
       .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "maxBytes", "orderBy", "offset", "limit"],
-      required: [],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "maxBytes", "orderBy", "offset", "limit"], required: [],
       errors: [.resultTooLarge, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
       .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryRelated", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "keyField", "relatedLayer", "relatedOverlay",
-      "relatedField", "relatedWhereClause", "orderBy", "offset", "limit", "properties", "returnGeometry",
-      "outSpatialReference"], required: ["keyField", "relatedField"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "keyField",
+      "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause", "orderBy", "offset", "limit",
+      "properties", "returnGeometry", "outSpatialReference"], required: ["keyField", "relatedField"],
       errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
       .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent"], required: [],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "outSpatialReference", "acrossAntimeridian"], required: [],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "outSpatialReference",
+      "acrossAntimeridian"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryStatistics", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "statistics", "groupBy", "having",
-      "orderBy", "maxBytes", "offset", "limit"], required: ["statistics"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "statistics", "groupBy", "having", "orderBy", "maxBytes", "offset", "limit"], required: ["statistics"],
       errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryDistinctValues", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "maxBytes", "fields", "orderBy", "offset",
-      "limit"], required: ["fields"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "maxBytes", "fields", "orderBy", "offset", "limit"], required: ["fields"],
       errors: [.duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "mode"], required: [],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "mode"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/nearest", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "locations", "limit", "offset", "maxDistance",
-      "planar", "returnAzimuth", "properties"], required: ["locations"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "locations",
+      "limit", "offset", "maxDistance", "planar", "returnAzimuth", "properties"], required: ["locations"],
       errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "feature/join", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship", "nearestCount", "maxDistance",
-      "planar", "output", "aggregates", "joinProperties", "maxBytes", "offset", "limit"], required: ["join"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship",
+      "nearestCount", "maxDistance", "planar", "output", "aggregates", "joinProperties", "maxBytes", "offset",
+      "limit"], required: ["join"],
       errors: [.invalidGeometry, .wrongFieldType, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "feature/exportStatistics", domain: "feature", shape: .task, since: "0.3.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "statistics", "groupBy", "having",
-      "orderBy", "path", "driver", "ifExists", "layerName", "offset", "limit"], required: ["statistics", "path"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "statistics", "groupBy", "having", "orderBy", "path", "driver", "ifExists", "layerName", "offset", "limit"],
+      required: ["statistics", "path"],
       errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .pathRefused, .notAFile, .fileExists, .layerExists,
       .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat, .noGeometry, .resultTooLarge,
       .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
@@ -355,10 +432,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/exportJoin", domain: "feature", shape: .task, since: "0.3.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship", "nearestCount", "maxDistance",
-      "planar", "output", "aggregates", "joinProperties", "path", "driver", "ifExists", "layerName", "offset",
-      "limit"], required: ["join", "path"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship",
+      "nearestCount", "maxDistance", "planar", "output", "aggregates", "joinProperties", "path", "driver",
+      "ifExists", "layerName", "offset", "limit"], required: ["join", "path"],
       errors: [.wrongFieldType, .duplicateItem, .pathRefused, .notAFile, .fileExists, .layerExists,
       .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat, .noGeometry, .unknownId,
       .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax,
@@ -366,10 +443,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy", "offset", "properties",
-      "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "path", "driver", "ifExists", "layerName",
-      "limit", "csvGeometry", "outSpatialReference"], required: ["path"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy",
+      "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "path", "driver",
+      "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"], required: ["path"],
       errors: [.pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed,
       .writerFailed, .unknownFormat, .noGeometry, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
@@ -378,8 +455,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "geotrigger/create", domain: "geotrigger", shape: .command, since: "0.4.0",
       params: ["id", "owner", "ifExists", "feed", "fences", "whereClause", "rule", "relation", "buffer",
-      "accuracyMode", "maximumAccuracy", "minimumDwell", "reportCrossings", "condition", "message", "actions"],
-      required: [],
+      "accuracyMode", "maxAccuracy", "minimumDwell", "reportCrossings", "forecastHorizon", "sequence", "condition",
+      "message", "actions"], required: [],
       errors: [.idExists, .unknownId, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep,
       .contentModified]
     ),
@@ -396,8 +473,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "geotrigger/update", domain: "geotrigger", shape: .command, since: "0.4.0",
       params: ["geotrigger", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode",
-      "maximumAccuracy", "minimumDwell", "reportCrossings", "condition", "message", "actions", "clear"], required:
-      ["geotrigger"],
+      "maxAccuracy", "minimumDwell", "reportCrossings", "forecastHorizon", "sequence", "condition", "message",
+      "actions", "clear"], required: ["geotrigger"],
       errors: [.unknownId, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
@@ -442,8 +519,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/add", domain: "layer", shape: .command, since: "0.2.0",
-      params: ["map", "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"],
-      required: ["source"],
+      params: ["map", "scene", "source", "entitySource", "sourceLayer", "id", "name", "role", "group", "index",
+      "ifExists"], required: [],
       errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .wrongKind, .indexOutOfRange,
       .contentModified]
     ),
@@ -598,29 +675,57 @@ public enum WireProtocol {
       errors: [.unknownId]
     ),
     MethodInfo(
+      name: "locationDisplay/create", domain: "locationDisplay", shape: .command, since: "0.4.0",
+      params: ["id", "owner", "ifExists", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale",
+      "navigationPointHeightFactor", "trailLength"], required: [],
+      errors: [.idExists, .unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "locationDisplay/get", domain: "locationDisplay", shape: .query, since: "0.4.0",
+      params: ["locationDisplay"], required: ["locationDisplay"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "locationDisplay/list", domain: "locationDisplay", shape: .query, since: "0.4.0",
+      params: [], required: [],
+      errors: []
+    ),
+    MethodInfo(
+      name: "locationDisplay/update", domain: "locationDisplay", shape: .command, since: "0.4.0",
+      params: ["locationDisplay", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale",
+      "navigationPointHeightFactor", "trailLength", "clear"], required: ["locationDisplay"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "locationDisplay/close", domain: "locationDisplay", shape: .command, since: "0.4.0",
+      params: ["locationDisplay"], required: ["locationDisplay"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
       name: "locator/geocode", domain: "locator", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText", "field", "weightField",
-      "preferredSearchLocation", "minScore", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"],
-      required: ["searchText", "field"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText",
+      "field", "weightField", "preferredSearchLocation", "minScore", "offset", "maxResults", "resultAttributeNames",
+      "outSpatialReference"], required: ["searchText", "field"],
       errors: [.invalidGeometry, .emptyGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "locator/suggest", domain: "locator", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText", "field", "weightField",
-      "preferredSearchLocation", "offset", "maxResults"], required: ["searchText", "field"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText",
+      "field", "weightField", "preferredSearchLocation", "offset", "maxResults"], required: ["searchText", "field"],
       errors: [.invalidGeometry, .emptyGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "locator/reverseGeocode", domain: "locator", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "location", "field", "maxDistance", "offset",
-      "maxResults", "resultAttributeNames", "outSpatialReference"], required: ["location", "field"],
+      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "location",
+      "field", "maxDistance", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"], required:
+      ["location", "field"],
       errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
@@ -977,8 +1082,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",
-      params: ["view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"], required:
-      ["view"],
+      params: ["view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale",
+      "navigationPointHeightFactor", "display", "clear"], required: ["view"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
@@ -1074,6 +1179,16 @@ public enum WireProtocol {
     StatePathInfo(path: "/edit/redoName", coalescing: .merge),
     StatePathInfo(path: "/edit/isEditing", coalescing: .merge),
     StatePathInfo(path: "/document/isModified", coalescing: .merge),
+    StatePathInfo(path: "/entitySources/*", coalescing: .every),
+    StatePathInfo(path: "/entitySources/*/name", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/status", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/maxObservations", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/maxObservationsPerTrack", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/maxAge", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/entityCount", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/observationCount", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/extent", coalescing: .latest),
+    StatePathInfo(path: "/entitySources/*/counts", coalescing: .latest),
     StatePathInfo(path: "/environments/*", coalescing: .every),
     StatePathInfo(path: "/environments/*/values", coalescing: .merge),
     StatePathInfo(path: "/environments/*/objects", coalescing: .merge),
@@ -1092,9 +1207,11 @@ public enum WireProtocol {
     StatePathInfo(path: "/geotriggers/*/relation", coalescing: .merge),
     StatePathInfo(path: "/geotriggers/*/buffer", coalescing: .merge),
     StatePathInfo(path: "/geotriggers/*/accuracyMode", coalescing: .merge),
-    StatePathInfo(path: "/geotriggers/*/maximumAccuracy", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/maxAccuracy", coalescing: .merge),
     StatePathInfo(path: "/geotriggers/*/minimumDwell", coalescing: .merge),
     StatePathInfo(path: "/geotriggers/*/reportCrossings", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/forecastHorizon", coalescing: .merge),
+    StatePathInfo(path: "/geotriggers/*/sequence", coalescing: .merge),
     StatePathInfo(path: "/geotriggers/*/condition", coalescing: .merge),
     StatePathInfo(path: "/geotriggers/*/message", coalescing: .merge),
     StatePathInfo(path: "/geotriggers/*/actions", coalescing: .merge),
@@ -1141,6 +1258,17 @@ public enum WireProtocol {
     StatePathInfo(path: "/locationSources/*/heading", coalescing: .latest),
     StatePathInfo(path: "/locationSources/*/refusals", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*/satellites", coalescing: .merge),
+    StatePathInfo(path: "/locationDisplays/*", coalescing: .every),
+    StatePathInfo(path: "/locationDisplays/*/source", coalescing: .latest),
+    StatePathInfo(path: "/locationDisplays/*/autoPanMode", coalescing: .latest),
+    StatePathInfo(path: "/locationDisplays/*/wanderExtentFactor", coalescing: .merge),
+    StatePathInfo(path: "/locationDisplays/*/initialZoomScale", coalescing: .merge),
+    StatePathInfo(path: "/locationDisplays/*/navigationPointHeightFactor", coalescing: .merge),
+    StatePathInfo(path: "/locationDisplays/*/trailLength", coalescing: .merge),
+    StatePathInfo(path: "/locationDisplays/*/location", coalescing: .latest),
+    StatePathInfo(path: "/locationDisplays/*/symbol", coalescing: .latest),
+    StatePathInfo(path: "/locationDisplays/*/symbolAngle", coalescing: .latest),
+    StatePathInfo(path: "/locationDisplays/*/trail", coalescing: .merge),
     StatePathInfo(path: "/maps/*", coalescing: .every),
     StatePathInfo(path: "/maps/*/title", coalescing: .merge),
     StatePathInfo(path: "/maps/*/loadStatus", coalescing: .latest),

@@ -43,6 +43,25 @@ package enum ParamMembers {
     "edit/end": params([]),
     "edit/cancel": params([]),
     "edit/history": params([]),
+    "entity/create": params([
+      "id", "owner", .init("fields", .elements(.named { field })), "trackIdField", "timeField", "speedField",
+      "courseField", "spatialReference", "ifExists", "name", "maxObservations", "maxObservationsPerTrack", "maxAge"
+    ]),
+    "entity/get": params(["entitySource"]),
+    "entity/list": params([]),
+    "entity/update": params([
+      "entitySource", "name", "maxObservations", "maxObservationsPerTrack", "maxAge", "clear"
+    ]),
+    "entity/connect": params(["entitySource"]),
+    "entity/disconnect": params(["entitySource"]),
+    "entity/reportLost": params(["entitySource", "message"]),
+    "entity/push": params(["entitySource", .init("features", .elements(.named { graphic }))]),
+    "entity/pushColumns": params(["entitySource", "x", "y", "z", "attributes"]),
+    "entity/getEntity": params(["entitySource", "entity", "track"]),
+    "entity/queryObservations": params(["entitySource", "entity", "track", "offset", "limit"]),
+    "entity/purge": params(["entitySource", "entities"]),
+    "entity/close": params(["entitySource"]),
+    "entity/observe": params(["entitySource", "notices", .init("envelope", .named { envelope }), "maxRate"]),
     "environment/register": params(["key", "type", "isNullable", "defaultValue", "doc"]),
     "environment/set": params(["key", "value", "node"]),
     "environment/get": params(["node", "key"]),
@@ -50,92 +69,98 @@ package enum ParamMembers {
     "environment/listKeys": params([]),
     "expression/convert": params(["expression"]),
     "feature/query": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("computedFields", .elements(.named { computedField })), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "maxBytes", "limit",
-      "returnM", "format", "outSpatialReference", "partialResultToken"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
+      "cutAtAntimeridian", "maxBytes", "limit", "returnM", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("computedFields", .elements(.named { computedField })), "maxBytes",
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "maxBytes", .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
     "feature/queryRelated": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
-      "keyField", "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause",
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry",
-      "outSpatialReference"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "maxBytes", "keyField", "relatedLayer", "relatedOverlay",
+      "relatedField", "relatedWhereClause", .init("orderBy", .elements(.named { orderBy })), "offset", "limit",
+      "properties", "returnGeometry", "outSpatialReference"
     ]),
     "feature/queryCount": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent })
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent })
     ]),
     "feature/queryExtent": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      "outSpatialReference", "acrossAntimeridian"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "outSpatialReference", "acrossAntimeridian"
     ]),
     "feature/queryStatistics": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("computedFields", .elements(.named { computedField })),
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       .init("statistics", .elements(.named { statistic })), "groupBy", "having",
       .init("orderBy", .elements(.named { orderBy })), "maxBytes", "offset", "limit"
     ]),
     "feature/queryDistinctValues": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("computedFields", .elements(.named { computedField })), "maxBytes", "fields",
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "maxBytes", "fields", .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/select": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "mode"
     ]),
     "feature/nearest": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
-      "locations", "limit", "offset", "maxDistance", "planar", "returnAzimuth", "properties"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "maxBytes", "locations", "limit", "offset", "maxDistance", "planar",
+      "returnAzimuth", "properties"
     ]),
     "feature/join": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "planar", "output",
-      .init("aggregates", .elements(.named { statistic })), "joinProperties", "maxBytes", "offset", "limit"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("join", .named { joinSource }), "relationship",
+      "nearestCount", "maxDistance", "planar", "output", .init("aggregates", .elements(.named { statistic })),
+      "joinProperties", "maxBytes", "offset", "limit"
     ]),
     "feature/exportStatistics": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("computedFields", .elements(.named { computedField })),
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       .init("statistics", .elements(.named { statistic })), "groupBy", "having",
       .init("orderBy", .elements(.named { orderBy })), "path", "driver", "ifExists", "layerName", "offset", "limit"
     ]),
     "feature/exportJoin": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "planar", "output",
-      .init("aggregates", .elements(.named { statistic })), "joinProperties", "path", "driver", "ifExists",
-      "layerName", "offset", "limit"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("join", .named { joinSource }), "relationship",
+      "nearestCount", "maxDistance", "planar", "output", .init("aggregates", .elements(.named { statistic })),
+      "joinProperties", "path", "driver", "ifExists", "layerName", "offset", "limit"
     ]),
     "feature/export": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("computedFields", .elements(.named { computedField })), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "path", "driver",
-      "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
+      "cutAtAntimeridian", "path", "driver", "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
     ]),
     "geotrigger/create": params([
       "id", "owner", "ifExists", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode",
-      "maximumAccuracy", "minimumDwell", "reportCrossings", "condition", "message", "actions"
+      "maxAccuracy", "minimumDwell", "reportCrossings", "forecastHorizon",
+      .init("sequence", .named { fenceSequence }), "condition", "message", "actions"
     ]),
     "geotrigger/get": params(["geotrigger"]),
     "geotrigger/list": params([]),
     "geotrigger/update": params([
-      "geotrigger", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode", "maximumAccuracy",
-      "minimumDwell", "reportCrossings", "condition", "message", "actions", "clear"
+      "geotrigger", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode", "maxAccuracy",
+      "minimumDwell", "reportCrossings", "forecastHorizon", .init("sequence", .named { fenceSequence }), "condition",
+      "message", "actions", "clear"
     ]),
     "geotrigger/start": params(["geotrigger"]),
     "geotrigger/stop": params(["geotrigger"]),
@@ -146,7 +171,7 @@ package enum ParamMembers {
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
-      "map", "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"
+      "map", "scene", "source", "entitySource", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"
     ]),
     "layer/addGroup": params(["map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"]),
     "layer/addTable": params(["map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"]),
@@ -188,21 +213,34 @@ package enum ParamMembers {
     "location/stop": params(["locationSource"]),
     "location/close": params(["locationSource"]),
     "location/observe": params(["locationSource", "maxRate", "delivery"]),
+    "locationDisplay/create": params([
+      "id", "owner", "ifExists", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale",
+      "navigationPointHeightFactor", "trailLength"
+    ]),
+    "locationDisplay/get": params(["locationDisplay"]),
+    "locationDisplay/list": params([]),
+    "locationDisplay/update": params([
+      "locationDisplay", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale",
+      "navigationPointHeightFactor", "trailLength", "clear"
+    ]),
+    "locationDisplay/close": params(["locationDisplay"]),
     "locator/geocode": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
-      "searchText", "field", "weightField", "preferredSearchLocation", "minScore", "offset", "maxResults",
-      "resultAttributeNames", "outSpatialReference"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "maxBytes", "searchText", "field", "weightField",
+      "preferredSearchLocation", "minScore", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"
     ]),
     "locator/suggest": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
-      "searchText", "field", "weightField", "preferredSearchLocation", "offset", "maxResults"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "maxBytes", "searchText", "field", "weightField",
+      "preferredSearchLocation", "offset", "maxResults"
     ]),
     "locator/reverseGeocode": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
-      "location", "field", "maxDistance", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"
+      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "maxBytes", "location", "field", "maxDistance", "offset",
+      "maxResults", "resultAttributeNames", "outSpatialReference"
     ]),
     "map/create": params([
       "id", "spatialReference", "ifExists", "title", .init("basemap", .named { basemapUpdate }),
@@ -311,7 +349,8 @@ package enum ParamMembers {
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"
     ]),
     "view/setLocationDisplay": params([
-      "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"
+      "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "navigationPointHeightFactor",
+      "display", "clear"
     ]),
     "view/observeViewpoint": params(["view", "kinds", "exceptOrigin", "maxRate"]),
     "view/observeTaps": params(["view", "spatialReference"]),
@@ -354,7 +393,11 @@ package enum ParamMembers {
 
   package static let computedField: ParamShape = .object(["name", "expression"])
 
-  package static let joinSource: ParamShape = .object(["layer", "overlay", "ids", "whereClause"])
+  package static let joinSource: ParamShape = .object([
+    "layer", "overlay", "entitySource", "observations", "ids", "whereClause"
+  ])
+
+  package static let fenceSequence: ParamShape = .object(["steps", "within"])
 
   package static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 

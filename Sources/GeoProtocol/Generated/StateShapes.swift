@@ -8,12 +8,13 @@ package enum StateShapes {
     ("clock", .object([("mode", .string), ("tickRate", .number), ("factor", .number)])),
     ("document", .object([("path", .string), ("isModified", .boolean)])),
     ("edit", .object([("canUndo", .boolean), ("canRedo", .boolean), ("undoName", .string), ("redoName", .string), ("isEditing", .boolean)])),
-    ("environments", .map(.named { environments })), ("maps", .map(.named { maps })),
-    ("scenes", .map(.named { scenes })), ("views", .map(.named { views })), ("layers", .map(.named { layers })),
-    ("overlays", .map(.named { overlays })), ("environmentKeys", .map(.named { environmentKeys })),
-    ("geotriggers", .map(.named { geotriggers })), ("locationSources", .map(.named { locationSources })),
-    ("sources", .map(.named { sources })), ("viewModels", .map(.map(.any))),
-    ("viewModelTypes", .map(.named { viewModelTypes }))
+    ("entitySources", .map(.named { entitySources })), ("environments", .map(.named { environments })),
+    ("maps", .map(.named { maps })), ("scenes", .map(.named { scenes })), ("views", .map(.named { views })),
+    ("layers", .map(.named { layers })), ("overlays", .map(.named { overlays })),
+    ("environmentKeys", .map(.named { environmentKeys })), ("geotriggers", .map(.named { geotriggers })),
+    ("locationSources", .map(.named { locationSources })),
+    ("locationDisplays", .map(.named { locationDisplays })), ("sources", .map(.named { sources })),
+    ("viewModels", .map(.map(.any))), ("viewModelTypes", .map(.named { viewModelTypes }))
   ])
   package static let sources: StateShape = .object([
     ("source", .reference), ("driver", .string), ("path", .string), ("status", .named { sourceStatus }),
@@ -29,13 +30,13 @@ package enum StateShapes {
   ])
   package static let layers: StateShape = .object([
     ("layer", .reference), ("kind", .string), ("map", .reference), ("scene", .reference), ("group", .reference),
-    ("source", .reference), ("sourceLayer", .string), ("name", .string), ("isVisible", .boolean),
-    ("opacity", .number), ("minScale", .number), ("maxScale", .number), ("loadStatus", .named { loadStatus }),
-    ("layers", .list(.reference)), ("visibilityMode", .string), ("spatialReference", .string),
-    ("geometryType", .string), ("featureCount", .integer), ("extent", .named { envelope }),
-    ("fields", .list(.named { field })), ("selectedCount", .integer), ("definitionExpression", .any),
-    ("time", .named { layerTime }), ("isTimeFilterEnabled", .boolean), ("renderer", .named { renderer }),
-    ("labels", .list(.named { labelDefinition })), ("labelsEnabled", .boolean),
+    ("source", .reference), ("entitySource", .reference), ("sourceLayer", .string), ("name", .string),
+    ("isVisible", .boolean), ("opacity", .number), ("minScale", .number), ("maxScale", .number),
+    ("loadStatus", .named { loadStatus }), ("layers", .list(.reference)), ("visibilityMode", .string),
+    ("spatialReference", .string), ("geometryType", .string), ("featureCount", .integer),
+    ("extent", .named { envelope }), ("fields", .list(.named { field })), ("selectedCount", .integer),
+    ("definitionExpression", .any), ("time", .named { layerTime }), ("isTimeFilterEnabled", .boolean),
+    ("renderer", .named { renderer }), ("labels", .list(.named { labelDefinition })), ("labelsEnabled", .boolean),
     ("popup", .named { popupDefinition }), ("featureReduction", .named { featureReduction }),
     ("isPopupEnabled", .boolean), ("environment", .map(.any))
   ])
@@ -70,6 +71,20 @@ package enum StateShapes {
     ("minDistance", .number), ("minInterval", .number), ("isStale", .boolean), ("location", .named { location }),
     ("heading", .number), ("refusals", .map(.integer)), ("satellites", .list(.named { satellite }))
   ])
+  package static let entitySources: StateShape = .object([
+    ("entitySource", .reference), ("owner", .reference), ("name", .string), ("status", .named { entityStatus }),
+    ("fields", .list(.named { field })), ("trackIdField", .string), ("timeField", .string),
+    ("speedField", .string), ("courseField", .string), ("spatialReference", .string),
+    ("maxObservations", .integer), ("maxObservationsPerTrack", .integer), ("maxAge", .number),
+    ("entityCount", .integer), ("observationCount", .integer), ("extent", .named { envelope }),
+    ("counts", .named { entityCounts })
+  ])
+  package static let locationDisplays: StateShape = .object([
+    ("locationDisplay", .reference), ("owner", .reference), ("source", .reference), ("autoPanMode", .string),
+    ("wanderExtentFactor", .number), ("initialZoomScale", .number), ("navigationPointHeightFactor", .number),
+    ("trailLength", .number), ("location", .named { location }), ("symbol", .string), ("symbolAngle", .number),
+    ("trail", .list(.any))
+  ])
   package static let viewModelTypes: StateShape = .object([
     ("viewModelType", .any), ("doc", .any), ("properties", .any)
   ])
@@ -90,10 +105,10 @@ package enum StateShapes {
   package static let geotriggers: StateShape = .object([
     ("geotrigger", .reference), ("owner", .reference), ("feed", .reference), ("fences", .reference),
     ("whereClause", .any), ("rule", .string), ("relation", .string), ("buffer", .number),
-    ("accuracyMode", .string), ("maximumAccuracy", .number), ("minimumDwell", .number),
-    ("reportCrossings", .boolean), ("condition", .any), ("message", .any), ("actions", .list(.string)),
-    ("status", .named { locationStatus }), ("warnings", .list(.string)), ("insideCount", .integer),
-    ("eventCount", .integer), ("lateCount", .integer), ("inaccurateCount", .integer)
+    ("accuracyMode", .string), ("maxAccuracy", .number), ("minimumDwell", .number), ("reportCrossings", .boolean),
+    ("forecastHorizon", .number), ("sequence", .named { fenceSequence }), ("condition", .any), ("message", .any),
+    ("actions", .list(.string)), ("status", .named { locationStatus }), ("warnings", .list(.string)),
+    ("insideCount", .integer), ("eventCount", .integer), ("lateCount", .integer), ("inaccurateCount", .integer)
   ])
   package static let envelope: StateShape = .object([
     ("xMin", .number), ("yMin", .number), ("xMax", .number), ("yMax", .number)
@@ -104,8 +119,21 @@ package enum StateShapes {
   package static let bookmark: StateShape = .object([
     ("id", .string), ("name", .string), ("viewpoint", .named { viewpoint })
   ])
+  package static let entityStatus: StateShape = .object([
+    ("type", .string), ("attempt", .integer), ("error", .named { failure })
+  ])
+  package static let rejectedCounts: StateShape = .object([
+    ("track", .integer), ("position", .integer), ("time", .integer)
+  ])
+  package static let entityCounts: StateShape = .object([
+    ("received", .integer), ("late", .integer), ("purged", .integer), ("rejected", .named { rejectedCounts }),
+    ("lostValues", .integer)
+  ])
   package static let statistic: StateShape = .object([
     ("type", .string), ("field", .string), ("percentile", .number), ("name", .string)
+  ])
+  package static let fenceSequence: StateShape = .object([
+    ("steps", .list(.any)), ("within", .number)
   ])
   package static let loadStatus: StateShape = .object([
     ("type", .string), ("error", .named { failure })
@@ -207,6 +235,7 @@ package enum StateShapes {
     ("altitude", .number), ("heading", .number), ("pitch", .number), ("roll", .number)
   ])
   package static let locationDisplay: StateShape = .object([
-    ("source", .string), ("autoPanMode", .string), ("wanderExtentFactor", .number), ("initialZoomScale", .number)
+    ("source", .string), ("autoPanMode", .string), ("wanderExtentFactor", .number), ("initialZoomScale", .number),
+    ("navigationPointHeightFactor", .number), ("display", .string)
   ])
 }

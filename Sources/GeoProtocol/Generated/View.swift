@@ -447,31 +447,42 @@ public enum ViewProtocol {
   public struct LocationDisplay: JSONDecodable, JSONEncodable, Sendable {
     /// The source; none when absent.
     public var source: String?
-    /// `off` unless set; any other change of the viewpoint sets it to `off`.
+    /// `off` unless set; any other change of the viewpoint sets it to `off`, except that of the scale alone in both
+    /// navigation modes.
     public var autoPanMode: ViewProtocol.AutoPanMode
     /// With `recenter`, the fraction of the screen within which the location moves without panning: 0 always pans, 1
     /// pans at the edge.
     public var wanderExtentFactor: Double
     /// The scale set with the first location after `off`.
     public var initialZoomScale: Double
+    /// Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top.
+    public var navigationPointHeightFactor: Double
+    /// The location display that the view shows in place of its own: the other members are that one's.
+    public var display: String?
 
     public init(
       source: String? = nil, autoPanMode: ViewProtocol.AutoPanMode, wanderExtentFactor: Double,
-      initialZoomScale: Double
+      initialZoomScale: Double, navigationPointHeightFactor: Double, display: String? = nil
     ) {
       self.source = source
       self.autoPanMode = autoPanMode
       self.wanderExtentFactor = wanderExtentFactor
       self.initialZoomScale = initialZoomScale
+      self.navigationPointHeightFactor = navigationPointHeightFactor
+      self.display = display
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject(with: "`autoPanMode`, `wanderExtentFactor`, `initialZoomScale`")
+      try json.requireObject(with: "`autoPanMode`, `wanderExtentFactor`, `initialZoomScale`, `navigationPointHeightFactor`")
       let source = json["source"]
       self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
       self.autoPanMode = try ViewProtocol.AutoPanMode(from: json["autoPanMode"])
       self.wanderExtentFactor = try json["wanderExtentFactor"].double("number in 0...1") { $0 >= 0 && $0 <= 1 }
       self.initialZoomScale = try json["initialZoomScale"].double("number above 0") { $0 > 0 }
+      self.navigationPointHeightFactor =
+        try json["navigationPointHeightFactor"].double("number in 0...1") { $0 >= 0 && $0 <= 1 }
+      let display = json["display"]
+      self.display = try display.isPresent ? SessionProtocol.readObjectId(display) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -486,6 +497,12 @@ public enum ViewProtocol {
       writer.value(wanderExtentFactor)
       writer.key("initialZoomScale")
       writer.value(initialZoomScale)
+      writer.key("navigationPointHeightFactor")
+      writer.value(navigationPointHeightFactor)
+      if let display {
+        writer.key("display")
+        writer.value(display)
+      }
       writer.endObject()
     }
   }
@@ -496,6 +513,10 @@ public enum ViewProtocol {
     case off
     /// Pans so that the location stays within the wander extent.
     case recenter
+    /// Keeps the location at the navigation point, with its course up while its speed is above 0.
+    case navigation
+    /// Keeps the location at the navigation point, with the heading of the device up.
+    case compassNavigation
   }
 
   /// The easing of an animation.
@@ -2073,7 +2094,8 @@ public enum ViewProtocol {
     }
   }
 
-  /// Sets how the view follows a location; absent members stay as they are.
+  /// Sets how the view follows a location; absent members stay as they are. Where the view shows a location display
+  /// that views share, that one is changed.
   public enum SetLocationDisplay {
     public static let name: StaticString = "view/setLocationDisplay"
 
@@ -2088,18 +2110,25 @@ public enum ViewProtocol {
       public var wanderExtentFactor: Double?
       /// The scale set with the first location after `off`; initially 10,000.
       public var initialZoomScale: Double?
-      /// Members to clear: `source`.
+      /// Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top. Initially 0.125.
+      public var navigationPointHeightFactor: Double?
+      /// The location display to show in place of the view's own.
+      public var display: String?
+      /// Members to clear: `source`, `display`.
       public var clear: [String]?
 
       public init(
         view: String, source: String? = nil, autoPanMode: ViewProtocol.AutoPanMode? = nil,
-        wanderExtentFactor: Double? = nil, initialZoomScale: Double? = nil, clear: [String]? = nil
+        wanderExtentFactor: Double? = nil, initialZoomScale: Double? = nil,
+        navigationPointHeightFactor: Double? = nil, display: String? = nil, clear: [String]? = nil
       ) {
         self.view = view
         self.source = source
         self.autoPanMode = autoPanMode
         self.wanderExtentFactor = wanderExtentFactor
         self.initialZoomScale = initialZoomScale
+        self.navigationPointHeightFactor = navigationPointHeightFactor
+        self.display = display
         self.clear = clear
       }
 
@@ -2118,6 +2147,12 @@ public enum ViewProtocol {
         self.initialZoomScale = try initialZoomScale.isPresent
           ? initialZoomScale.double("number above 0") { $0 > 0 }
           : nil
+        let navigationPointHeightFactor = json["navigationPointHeightFactor"]
+        self.navigationPointHeightFactor = try navigationPointHeightFactor.isPresent
+          ? navigationPointHeightFactor.double("number in 0...1") { $0 >= 0 && $0 <= 1 }
+          : nil
+        let display = json["display"]
+        self.display = try display.isPresent ? SessionProtocol.readObjectId(display) : nil
         let clear = json["clear"]
         self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
         try json.requireUnset(namedIn: "clear")

@@ -81,6 +81,30 @@ extension LocationService {
   }
 }
 
+extension EntityService {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
+    try Wire.object(EntitySourceID(params.entitySource), in: world)
+  }
+  package static func list(_ params: List.Params, in world: World) -> List.Result {
+    .init(revision: world.revision, entitySources: world.entitySources.values.map { Wire.object($0, world) })
+  }
+  package static func close(_ params: Close.Params, in world: inout World) throws {
+    try world.close(EntitySourceID(params.entitySource))
+  }
+}
+
+extension LocationDisplayService {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
+    try Wire.object(SharedLocationDisplayID(params.locationDisplay), in: world)
+  }
+  package static func list(_ params: List.Params, in world: World) -> List.Result {
+    .init(revision: world.revision, locationDisplays: world.locationDisplays.values.map { Wire.object($0, world) })
+  }
+  package static func close(_ params: Close.Params, in world: inout World) throws {
+    try world.close(SharedLocationDisplayID(params.locationDisplay))
+  }
+}
+
 extension GeotriggerService {
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
     try Wire.object(GeotriggerMonitorID(params.geotrigger), in: world)

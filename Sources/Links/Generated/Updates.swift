@@ -7,8 +7,10 @@ import Handlers
 extension PathWriting {
   /// The command that sets members of the objects of a collection by name.
   static let updates: [Collection: Command] = [
+    .entitySources: Command(EntityService.update),
     .geotriggers: Command(GeotriggerService.update),
     .layers: Command(LayerService.update),
+    .locationDisplays: Command(LocationDisplayService.update),
     .maps: Command(MapService.update),
     .overlays: Command(OverlayService.update),
     .scenes: Command(SceneService.update),

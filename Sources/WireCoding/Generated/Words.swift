@@ -166,6 +166,23 @@ extension FileAttribute: WireWord {
   }
 }
 
+extension ObservationFault: WireWord {
+  package init(_ wire: EntityProtocol.ObservationFault) {
+    switch wire {
+    case .track: self = .track
+    case .position: self = .position
+    case .time: self = .time
+    }
+  }
+  package var wire: EntityProtocol.ObservationFault {
+    switch self {
+    case .track: .track
+    case .position: .position
+    case .time: .time
+    }
+  }
+}
+
 extension Statistic.Kind: WireWord {
   package init(_ wire: FeatureProtocol.StatisticType) {
     switch wire {
@@ -266,12 +283,18 @@ extension GeotriggerEvent.Kind: WireWord {
     switch wire {
     case .enter: self = .enter
     case .exit: self = .exit
+    case .forecast: self = .forecast
+    case .withdrawn: self = .withdrawn
+    case .sequence: self = .sequence
     }
   }
   package var wire: GeotriggerProtocol.GeotriggerEventType {
     switch self {
     case .enter: .enter
     case .exit: .exit
+    case .forecast: .forecast
+    case .withdrawn: .withdrawn
+    case .sequence: .sequence
     }
   }
 }
@@ -282,6 +305,9 @@ extension GeotriggerEvent.Cause: WireWord {
     case .moved: self = .moved
     case .dwelled: self = .dwelled
     case .crossed: self = .crossed
+    case .approaching: self = .approaching
+    case .turnedAway: self = .turnedAway
+    case .completed: self = .completed
     case .fenceChanged: self = .fenceChanged
     case .fenceRemoved: self = .fenceRemoved
     case .filterChanged: self = .filterChanged
@@ -295,6 +321,9 @@ extension GeotriggerEvent.Cause: WireWord {
     case .moved: .moved
     case .dwelled: .dwelled
     case .crossed: .crossed
+    case .approaching: .approaching
+    case .turnedAway: .turnedAway
+    case .completed: .completed
     case .fenceChanged: .fenceChanged
     case .fenceRemoved: .fenceRemoved
     case .filterChanged: .filterChanged
@@ -415,6 +444,25 @@ extension LocationRefusal: WireWord {
     case .repeated: .repeated
     case .filtered: .filtered
     case .notSnapped: .notSnapped
+    }
+  }
+}
+
+extension SharedLocationDisplay.Symbol: WireWord {
+  package init(_ wire: LocationDisplayProtocol.LocationSymbol) {
+    switch wire {
+    case .none: self = .none
+    case .position: self = .position
+    case .course: self = .course
+    case .heading: self = .heading
+    }
+  }
+  package var wire: LocationDisplayProtocol.LocationSymbol {
+    switch self {
+    case .none: .none
+    case .position: .position
+    case .course: .course
+    case .heading: .heading
     }
   }
 }
@@ -743,12 +791,16 @@ extension AutoPanMode: WireWord {
     switch wire {
     case .off: self = .off
     case .recenter: self = .recenter
+    case .navigation: self = .navigation
+    case .compassNavigation: self = .compassNavigation
     }
   }
   package var wire: ViewProtocol.AutoPanMode {
     switch self {
     case .off: .off
     case .recenter: .recenter
+    case .navigation: .navigation
+    case .compassNavigation: .compassNavigation
     }
   }
 }
@@ -890,14 +942,15 @@ extension Wire {
   package static let words: [any WireWord.Type] = [
     WorkPriority.self, Progress.Kind.self, Session.Trace.self, ReaderConfinement.self,
     Session.LogLevel.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self, FileAttribute.self,
-    Statistic.Kind.self, GeotriggerRule.self, FenceRelation.self, FenceAccuracyMode.self,
-    GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self,
-    GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self,
-    LocationRefusal.self, RenderingMode.self, SelectionMode.self, Interpolation.self, FieldType.self,
-    SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self,
-    TextSymbol.FontStyle.self, TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self,
-    TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self, LabelDefinition.Placement.self,
-    ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self,
-    Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
+    ObservationFault.self, Statistic.Kind.self, GeotriggerRule.self, FenceRelation.self,
+    FenceAccuracyMode.self, GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self,
+    Layer.Kind.self, GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self,
+    LocationAuthorization.self, LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self,
+    SelectionMode.self, Interpolation.self, FieldType.self, SimpleMarkerSymbol.Style.self,
+    SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self,
+    TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self,
+    VisualVariable.Rotation.self, LabelDefinition.Placement.self, ClassificationMethod.self,
+    Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self, Interruption.Cause.self,
+    LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
   ]
 }

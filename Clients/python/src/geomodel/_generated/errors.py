@@ -963,6 +963,17 @@ class NoTimeError(GeoModelError):
     code = -31057
 
 
+class NotConnectedError(GeoModelError):
+    """The entity source is not connected to its feed, so that it receives nothing.
+
+    `data` has:
+        id: The entity source.
+    """
+
+    kind = "notConnected"
+    code = -31095
+
+
 class ExpressionSyntaxError(GeoModelError):
     """The expression is not CQL2 text, or calls an unknown function. `expected` says what is valid there.
 
@@ -1174,6 +1185,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "wrongFieldType": WrongFieldTypeError,
     "tooManyGroups": TooManyGroupsError,
     "noTime": NoTimeError,
+    "notConnected": NotConnectedError,
     "expressionSyntax": ExpressionSyntaxError,
     "expressionType": ExpressionTypeError,
     "expressionTooDeep": ExpressionTooDeepError,

@@ -1373,6 +1373,634 @@ class EditMethods(AsyncCaller):
         return result
 
 
+class EntityMethods(AsyncCaller):
+    """Dynamic entities: things that move, such as vehicles, as a feed of observations.
+
+    An observation is a frozen snapshot of position and attributes, with the id of a track. An entity is the
+    observation of its track with the latest time; of equal times the one received last. It goes with its last
+    observation, and the same track id later is a new entity, with another number. The methods of `feature`
+    query entities as they query the features of layers, by `entitySource`.
+
+    What a source receives is live: it is not undone and not saved, unlike the source's settings.
+    """
+
+    async def create(
+        self,
+        *,
+        fields: Sequence[t.Field],
+        track_id_field: str,
+        id: t.ObjectId | None = None,
+        owner: t.ObjectId | None = None,
+        time_field: str | None = None,
+        speed_field: str | None = None,
+        course_field: str | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        if_exists: t.IfExists | None = None,
+        name: str | None = None,
+        max_observations: int | None = None,
+        max_observations_per_track: int | None = None,
+        max_age: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntitySource:
+        """Creates a source, to which clients push observations. `entity/connect` connects it.
+
+        Args:
+            fields: The attributes of observations. Names are unique; `entity` is reserved for the number
+                of the entity in queries of observations. (1 to 1024 elements)
+            track_id_field: The field that identifies the track: of type `string` or `integer`.
+            id: The new object's id; minted when absent.
+            owner: The object that it closes with; absent for the session.
+            time_field: The field with the time of an observation: of type `dateTime` or `string`, RFC
+                3339, or `integer`, milliseconds since 1970. Where it is null, or when absent, the time is
+                that of the receipt.
+            speed_field: The field with the speed in metres a second, of type `double`. Where it is null
+                it is computed from the observation before: the geodesic distance by the difference of the
+                times.
+            course_field: The field with the direction of travel in degrees clockwise from true north, of
+                type `double`. Where it is null it is that in which the geodesic from the observation before
+                arrives; null without a movement.
+            spatial_reference: The spatial reference of positions. (default "EPSG:4326")
+            if_exists: What to do when an object has that id already. (default "error")
+            name: The name shown to people. (at most 1024 characters)
+            max_observations: Maximum number of observations of all tracks together; beyond it those
+                received first are purged. 100,000 at first, and after `clear`. (in 1...10000000)
+            max_observations_per_track: Maximum number of observations of each track; beyond it those with
+                the earliest times are purged. No limit when absent. (in 1...1000000)
+            max_age: Observations are purged when this time has passed since their receipt, by the clock.
+                No limit when absent. (second; in 0.001...3155760000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
+
+        Example:
+            await server.entity.create(
+                id="buses",
+                fields=[
+                    {"name": "id", "type": "string"},
+                    {"name": "time", "type": "dateTime"},
+                    {"name": "speed", "type": "double"},
+                ],
+                track_id_field="id",
+                time_field="time",
+                speed_field="speed",
+            )
+        """
+        result: t.EntitySource = await self._call(
+            "entity/create",
+            _given(
+                {
+                    "fields": fields,
+                    "trackIdField": track_id_field,
+                    "id": id,
+                    "owner": owner,
+                    "timeField": time_field,
+                    "speedField": speed_field,
+                    "courseField": course_field,
+                    "spatialReference": spatial_reference,
+                    "ifExists": if_exists,
+                    "name": name,
+                    "maxObservations": max_observations,
+                    "maxObservationsPerTrack": max_observations_per_track,
+                    "maxAge": max_age,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def get(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.EntitySource:
+        """One source.
+
+        Args:
+            entity_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.get(entity_source="buses")
+        """
+        result: t.EntitySource = await self._call(
+            "entity/get",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def list(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.EntityListResult:
+        """All sources.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            entitySources: In the order they were created.
+
+        Example:
+            await server.entity.list()
+        """
+        result: t.EntityListResult = await self._call("entity/list", _given({"meta": meta}))
+        return result
+
+    async def update(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        name: str | None = None,
+        max_observations: int | None = None,
+        max_observations_per_track: int | None = None,
+        max_age: float | None = None,
+        clear: Sequence[t.MemberName] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntitySource:
+        """Changes a source; absent members stay as they are. Lower limits take effect with the next
+        observations.
+
+        Args:
+            entity_source: Its id.
+            name: The name shown to people. (at most 1024 characters)
+            max_observations: Maximum number of observations of all tracks together; beyond it those
+                received first are purged. 100,000 at first, and after `clear`. (in 1...10000000)
+            max_observations_per_track: Maximum number of observations of each track; beyond it those with
+                the earliest times are purged. No limit when absent. (in 1...1000000)
+            max_age: Observations are purged when this time has passed since their receipt, by the clock.
+                No limit when absent. (second; in 0.001...3155760000)
+            clear: Members to set to null: `name`, `maxObservations`, `maxObservationsPerTrack`, `maxAge`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.update(entity_source="buses", max_observations_per_track=5)
+        """
+        result: t.EntitySource = await self._call(
+            "entity/update",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "name": name,
+                    "maxObservations": max_observations,
+                    "maxObservationsPerTrack": max_observations_per_track,
+                    "maxAge": max_age,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def connect(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.EntityConnectResult:
+        """Connects a source to its feed. One to which clients push is connected at once.
+
+        Args:
+            entity_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            status: Its state.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.connect(entity_source="buses")
+        """
+        result: t.EntityConnectResult = await self._call(
+            "entity/connect",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def disconnect(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.EntityDisconnectResult:
+        """Disconnects a source. Its entities stay.
+
+        Args:
+            entity_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            status: Its state.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.disconnect(entity_source="buses")
+        """
+        result: t.EntityDisconnectResult = await self._call(
+            "entity/disconnect",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def report_lost(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        message: str,
+        meta: t.Meta | None = None,
+    ) -> t.EntityReportLostResult:
+        """Reports that the client's own connection to the feed is lost: the source is `connecting` until
+        `entity/connect`, or until something is pushed. Nothing happens unless it is connected.
+
+        Args:
+            entity_source: Its id.
+            message: The reason, for people. (at most 1024 characters)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            status: Its state.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.report_lost(entity_source="buses", message="The broker is gone.")
+        """
+        result: t.EntityReportLostResult = await self._call(
+            "entity/reportLost",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "message": message,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def push(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        features: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
+        meta: t.Meta | None = None,
+    ) -> t.EntityPushResult:
+        """Adds observations, given as GeoJSON features, of which `id` does not matter. Those without a track,
+        a position on the earth or a valid time are rejected and counted; the others are kept. Not undone.
+
+        Args:
+            entity_source: A connected source.
+            features: Points with the source's fields as `properties`. (at most 1000000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            received: Number of observations that were kept. (at least 0)
+            late: Number of those whose time is before that of their entity. (at least 0)
+            purged: Number of observations that were purged to make room. (at least 0)
+            rejected: Number of observations that were not kept. (at least 0)
+            faults: The first 100 of these, by index in the request; absent when there are none.
+            lostValues: Number of attribute values that were dropped: of fields that are not declared, or
+                of another type than these. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            NotConnectedError: The entity source is not connected to its feed, so that it receives
+                nothing.
+
+        Example:
+            await server.entity.push(
+                entity_source="buses",
+                features=[
+                    {
+                        "type": "Feature",
+                        "geometry": {"type": "Point", "coordinates": [2.35, 48.86]},
+                        "properties": {"id": "bus 7", "time": "2000-01-01T00:00:00Z"},
+                    },
+                ],
+            )
+        """
+        result: t.EntityPushResult = await self._call(
+            "entity/push",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "features": features,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def push_columns(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        x: t.Column,
+        y: t.Column,
+        attributes: t.AttributeColumns,
+        z: t.Column | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntityPushColumnsResult:
+        """Adds observations, given in columns of equal length, otherwise as `entity/push`.
+
+        Args:
+            entity_source: A connected source.
+            x: Eastings or longitudes.
+            y: Northings or latitudes.
+            attributes: Columns by field.
+            z: Heights.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            received: Number of observations that were kept. (at least 0)
+            late: Number of those whose time is before that of their entity. (at least 0)
+            purged: Number of observations that were purged to make room. (at least 0)
+            rejected: Number of observations that were not kept. (at least 0)
+            faults: The first 100 of these, by index in the request; absent when there are none.
+            lostValues: Number of attribute values that were dropped: of fields that are not declared, or
+                of another type than these. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            ColumnLengthsError: Columns of one request differ in length.
+            NotConnectedError: The entity source is not connected to its feed, so that it receives
+                nothing.
+
+        Example:
+            await server.entity.push_columns(
+                entity_source="buses",
+                x=[2.36, 2.37],
+                y=[48.86, 48.87],
+                attributes={"id": ["bus 7", "bus 8"], "time": ["2000-01-01T00:00:10Z", None]},
+            )
+        """
+        result: t.EntityPushColumnsResult = await self._call(
+            "entity/pushColumns",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "x": x,
+                    "y": y,
+                    "attributes": attributes,
+                    "z": z,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def get_entity(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        entity: t.FeatureId | None = None,
+        track: Any | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntityGetEntityResult:
+        """One entity: its last observation.
+
+        Args:
+            entity_source: The source.
+            entity: The number of the entity; this or `track`.
+            track: The track id, a string or an integer; this or `entity`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            observation: Its last observation.
+            observationCount: Number of its observations. (at least 1)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.get_entity(entity_source="buses", track="bus 7")
+        """
+        result: t.EntityGetEntityResult = await self._call(
+            "entity/getEntity",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "entity": entity,
+                    "track": track,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def query_observations(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        entity: t.FeatureId | None = None,
+        track: Any | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntityQueryObservationsResult:
+        """The observations of an entity, in the order of their times.
+
+        Args:
+            entity_source: The source.
+            entity: The number of the entity; this or `track`.
+            track: The track id, a string or an integer; this or `entity`.
+            offset: Number of observations to skip. (at least 0; default 0)
+            limit: Maximum number of observations. (in 0...10000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            observations: The observations.
+            exceededLimit: Whether more follow.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.query_observations(entity_source="buses", track="bus 7")
+        """
+        result: t.EntityQueryObservationsResult = await self._call(
+            "entity/queryObservations",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "entity": entity,
+                    "track": track,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def purge(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        entities: Sequence[t.FeatureId] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntityPurgeResult:
+        """Purges all observations of some entities, which go with them. Not undone.
+
+        Args:
+            entity_source: The source.
+            entities: Numbers of entities, of which unknown ones are skipped; all entities when absent.
+                (at most 1000000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            entities: Number of entities purged. (at least 0)
+            observations: Number of observations purged. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.purge(entity_source="buses")
+        """
+        result: t.EntityPurgeResult = await self._call(
+            "entity/purge",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "entities": entities,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def close(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.EntityCloseResult:
+        """Closes a source.
+
+        Args:
+            entity_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.close(entity_source="buses")
+        """
+        result: t.EntityCloseResult = await self._call(
+            "entity/close",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def observe(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        notices: t.EntityNotices | None = None,
+        envelope: t.Envelope | None = None,
+        max_rate: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntityObserveResult:
+        """Observes a source by `entity/received`, `entity/purged` and `entity/statusChanged`, until
+        `state/unobserve` or the closing of the source. Only what changes from now on is sent.
+
+        Args:
+            entity_source: The source.
+            notices: Which observations are sent. (default "newest")
+            envelope: Only observations in this box, in the source's spatial reference, edges included;
+                with `xMin` greater than `xMax` it crosses the edge of the world.
+            max_rate: Maximum rate of notifications. (1/second; above 0 and at most 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            subscription: The handle.
+            revision: The world's revision after this. (at least 0)
+            status: Its state.
+            entityCount: Number of entities. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.entity.observe(entity_source="buses")
+        """
+        result: t.EntityObserveResult = await self._call(
+            "entity/observe",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "notices": notices,
+                    "envelope": envelope,
+                    "maxRate": max_rate,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class EnvironmentMethods(AsyncCaller):
     """Values that are set at a node and inherited by all below it.
 
@@ -1657,6 +2285,8 @@ class FeatureMethods(AsyncCaller):
         *,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -1689,6 +2319,10 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -1799,6 +2433,8 @@ class FeatureMethods(AsyncCaller):
                 {
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -1831,6 +2467,8 @@ class FeatureMethods(AsyncCaller):
         *,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -1852,6 +2490,10 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -1937,6 +2579,8 @@ class FeatureMethods(AsyncCaller):
                 {
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -1964,6 +2608,8 @@ class FeatureMethods(AsyncCaller):
         related_field: str,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -1997,6 +2643,10 @@ class FeatureMethods(AsyncCaller):
                 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2097,6 +2747,8 @@ class FeatureMethods(AsyncCaller):
                     "relatedField": related_field,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2127,6 +2779,8 @@ class FeatureMethods(AsyncCaller):
         *,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2143,6 +2797,10 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2210,6 +2868,8 @@ class FeatureMethods(AsyncCaller):
                 {
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2230,6 +2890,8 @@ class FeatureMethods(AsyncCaller):
         *,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2248,6 +2910,10 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2325,6 +2991,8 @@ class FeatureMethods(AsyncCaller):
                 {
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2348,6 +3016,8 @@ class FeatureMethods(AsyncCaller):
         statistics: Sequence[t.Statistic],
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2378,6 +3048,10 @@ class FeatureMethods(AsyncCaller):
                 `groupBy`. (at most 64 elements)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2475,6 +3149,8 @@ class FeatureMethods(AsyncCaller):
                     "statistics": statistics,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2503,6 +3179,8 @@ class FeatureMethods(AsyncCaller):
         fields: Sequence[str],
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2526,6 +3204,10 @@ class FeatureMethods(AsyncCaller):
             fields: The attributes. (1 to 16 elements)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2613,6 +3295,8 @@ class FeatureMethods(AsyncCaller):
                     "fields": fields,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2638,6 +3322,8 @@ class FeatureMethods(AsyncCaller):
         *,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2657,6 +3343,10 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2727,6 +3417,8 @@ class FeatureMethods(AsyncCaller):
                 {
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2749,6 +3441,8 @@ class FeatureMethods(AsyncCaller):
         locations: t.Geometry,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2782,6 +3476,10 @@ class FeatureMethods(AsyncCaller):
                 collection, or one place of any other geometry. At most 100000, none of them empty.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2878,6 +3576,8 @@ class FeatureMethods(AsyncCaller):
                     "locations": locations,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2906,6 +3606,8 @@ class FeatureMethods(AsyncCaller):
         join: t.JoinSource,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2944,6 +3646,10 @@ class FeatureMethods(AsyncCaller):
             join: The features that are joined.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3047,6 +3753,8 @@ class FeatureMethods(AsyncCaller):
                     "join": join,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3079,6 +3787,8 @@ class FeatureMethods(AsyncCaller):
         path: t.FilePath,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3109,6 +3819,10 @@ class FeatureMethods(AsyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3236,6 +3950,8 @@ class FeatureMethods(AsyncCaller):
                     "path": path,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3267,6 +3983,8 @@ class FeatureMethods(AsyncCaller):
         path: t.FilePath,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3300,6 +4018,10 @@ class FeatureMethods(AsyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3425,6 +4147,8 @@ class FeatureMethods(AsyncCaller):
                     "path": path,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3458,6 +4182,8 @@ class FeatureMethods(AsyncCaller):
         path: t.FilePath,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3507,6 +4233,10 @@ class FeatureMethods(AsyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3646,6 +4376,8 @@ class FeatureMethods(AsyncCaller):
                     "path": path,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3707,9 +4439,11 @@ class GeotriggerMethods(AsyncCaller):
         relation: t.FenceRelation | None = None,
         buffer: float | None = None,
         accuracy_mode: t.FenceAccuracyMode | None = None,
-        maximum_accuracy: float | None = None,
+        max_accuracy: float | None = None,
         minimum_dwell: float | None = None,
         report_crossings: bool | None = None,
+        forecast_horizon: float | None = None,
+        sequence: t.FenceSequence | None = None,
         condition: t.Expression | None = None,
         message: t.Expression | None = None,
         actions: Sequence[str] | None = None,
@@ -3731,13 +4465,17 @@ class GeotriggerMethods(AsyncCaller):
             buffer: A fence is all that is within this geodesic distance of its feature. (metre; in
                 0...10000000)
             accuracy_mode: What of a fix is compared with fences.
-            maximum_accuracy: Fixes whose horizontal accuracy is a greater radius change nothing and are
+            max_accuracy: Fixes whose horizontal accuracy is a greater radius change nothing and are
                 counted; all are judged when absent. (metre; at least 0)
             minimum_dwell: How long an object must be inside, by the clock, before it has entered.
                 (second; in 0...31536000)
             report_crossings: Whether fences that an object crossed on the geodesic between two fixes,
                 neither of them inside, are reported, with times interpolated. Crossings of less than a metre
                 may be left out.
+            forecast_horizon: A fence that an object will enter within this time, on the geodesic of its
+                course and at its speed, is forecast once, and the forecast withdrawn with the first fix that
+                no longer says so; 0 forecasts nothing. (second; in 0...86400)
+            sequence: A sequence that is reported when an object completes it; it then begins anew.
             condition: A fix changes memberships only while this is true. Its properties are those of
                 `message`.
             message: The message of events. Its properties are `type`, `fence.id`, `feed.object`,
@@ -3775,9 +4513,11 @@ class GeotriggerMethods(AsyncCaller):
                     "relation": relation,
                     "buffer": buffer,
                     "accuracyMode": accuracy_mode,
-                    "maximumAccuracy": maximum_accuracy,
+                    "maxAccuracy": max_accuracy,
                     "minimumDwell": minimum_dwell,
                     "reportCrossings": report_crossings,
+                    "forecastHorizon": forecast_horizon,
+                    "sequence": sequence,
                     "condition": condition,
                     "message": message,
                     "actions": actions,
@@ -3847,9 +4587,11 @@ class GeotriggerMethods(AsyncCaller):
         relation: t.FenceRelation | None = None,
         buffer: float | None = None,
         accuracy_mode: t.FenceAccuracyMode | None = None,
-        maximum_accuracy: float | None = None,
+        max_accuracy: float | None = None,
         minimum_dwell: float | None = None,
         report_crossings: bool | None = None,
+        forecast_horizon: float | None = None,
+        sequence: t.FenceSequence | None = None,
         condition: t.Expression | None = None,
         message: t.Expression | None = None,
         actions: Sequence[str] | None = None,
@@ -3870,20 +4612,24 @@ class GeotriggerMethods(AsyncCaller):
             buffer: A fence is all that is within this geodesic distance of its feature. (metre; in
                 0...10000000)
             accuracy_mode: What of a fix is compared with fences.
-            maximum_accuracy: Fixes whose horizontal accuracy is a greater radius change nothing and are
+            max_accuracy: Fixes whose horizontal accuracy is a greater radius change nothing and are
                 counted; all are judged when absent. (metre; at least 0)
             minimum_dwell: How long an object must be inside, by the clock, before it has entered.
                 (second; in 0...31536000)
             report_crossings: Whether fences that an object crossed on the geodesic between two fixes,
                 neither of them inside, are reported, with times interpolated. Crossings of less than a metre
                 may be left out.
+            forecast_horizon: A fence that an object will enter within this time, on the geodesic of its
+                course and at its speed, is forecast once, and the forecast withdrawn with the first fix that
+                no longer says so; 0 forecasts nothing. (second; in 0...86400)
+            sequence: A sequence that is reported when an object completes it; it then begins anew.
             condition: A fix changes memberships only while this is true. Its properties are those of
                 `message`.
             message: The message of events. Its properties are `type`, `fence.id`, `feed.object`,
                 `feed.time`, `feed.longitude`, `feed.latitude`, `feed.accuracy`, `feed.speed`, `feed.course`,
                 and after `fence.` and `feed.` the attributes of fence and object; null where there is none.
             actions: Names of actions that events request of the client, each once. (at most 16 elements)
-            clear: Members to set to null: `feed`, `fences`, `whereClause`, `maximumAccuracy`,
+            clear: Members to set to null: `feed`, `fences`, `whereClause`, `maxAccuracy`, `sequence`,
                 `condition`, `message`.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -3912,9 +4658,11 @@ class GeotriggerMethods(AsyncCaller):
                     "relation": relation,
                     "buffer": buffer,
                     "accuracyMode": accuracy_mode,
-                    "maximumAccuracy": maximum_accuracy,
+                    "maxAccuracy": max_accuracy,
                     "minimumDwell": minimum_dwell,
                     "reportCrossings": report_crossings,
+                    "forecastHorizon": forecast_horizon,
+                    "sequence": sequence,
                     "condition": condition,
                     "message": message,
                     "actions": actions,
@@ -4221,9 +4969,10 @@ class LayerMethods(AsyncCaller):
     async def add(
         self,
         *,
-        source: t.ObjectId,
         map: t.ObjectId | None = None,
         scene: t.ObjectId | None = None,
+        source: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
         source_layer: str | None = None,
         id: t.ObjectId | None = None,
         name: str | None = None,
@@ -4237,9 +4986,11 @@ class LayerMethods(AsyncCaller):
         features are read by `layer/load`.
 
         Args:
-            source: The source.
             map: The map; this or `scene`.
             scene: The scene; this or `map`.
+            source: The source; this or `entitySource`.
+            entity_source: An entity source, whose entities are the features as they are at any time; this
+                or `source`.
             source_layer: The layer's name in the source; its only one when absent.
             id: The new layer's id; minted when absent.
             name: The name shown to people; the source layer's name when absent. (at most 1024 characters)
@@ -4271,9 +5022,10 @@ class LayerMethods(AsyncCaller):
             "layer/add",
             _given(
                 {
-                    "source": source,
                     "map": map,
                     "scene": scene,
+                    "source": source,
+                    "entitySource": entity_source,
                     "sourceLayer": source_layer,
                     "id": id,
                     "name": name,
@@ -5659,6 +6411,210 @@ class LocationMethods(AsyncCaller):
         return result
 
 
+class LocationDisplayMethods(AsyncCaller):
+    """Location displays that one or more views show, and that outlive them: a source, how the views follow
+    it, and what a client draws. `view/setLocationDisplay` makes a view show one. A movement of one of the
+    views ends the following of all.
+    """
+
+    async def create(
+        self,
+        *,
+        id: t.ObjectId | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        source: t.ObjectId | None = None,
+        auto_pan_mode: t.AutoPanMode | None = None,
+        wander_extent_factor: float | None = None,
+        initial_zoom_scale: float | None = None,
+        navigation_point_height_factor: float | None = None,
+        trail_length: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SharedLocationDisplay:
+        """Creates a location display.
+
+        Args:
+            id: The new object's id; minted when absent.
+            owner: The object that it closes with; absent for the session.
+            if_exists: What to do when an object has that id already. (default "error")
+            source: The location source; none when absent.
+            auto_pan_mode: How the views follow the location; `off` at first. A movement of one of them
+                sets it to `off`, except that of the scale alone in both navigation modes.
+            wander_extent_factor: With `recenter`, the fraction of the screen within which the location
+                moves without panning: 0 always pans, 1 pans at the edge; 0.5 at first. (in 0...1)
+            initial_zoom_scale: The scale set with the first location after `off`; 10,000 at first. (above
+                0)
+            navigation_point_height_factor: Where the location is on the screen in both navigation modes:
+                0 is the bottom, 1 the top. 0.125 at first. (in 0...1)
+            trail_length: Number of positions of the trail, rounded; 0 at first. (in 0...1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            await server.location_display.create(id="me", auto_pan_mode="navigation", trail_length=10)
+        """
+        result: t.SharedLocationDisplay = await self._call(
+            "locationDisplay/create",
+            _given(
+                {
+                    "id": id,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "source": source,
+                    "autoPanMode": auto_pan_mode,
+                    "wanderExtentFactor": wander_extent_factor,
+                    "initialZoomScale": initial_zoom_scale,
+                    "navigationPointHeightFactor": navigation_point_height_factor,
+                    "trailLength": trail_length,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def get(
+        self,
+        *,
+        location_display: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.SharedLocationDisplay:
+        """One display.
+
+        Args:
+            location_display: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.location_display.get(location_display="me")
+        """
+        result: t.SharedLocationDisplay = await self._call(
+            "locationDisplay/get",
+            _given(
+                {
+                    "locationDisplay": location_display,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def list(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.LocationDisplayListResult:
+        """All displays.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            locationDisplays: In the order they were created.
+
+        Example:
+            await server.location_display.list()
+        """
+        result: t.LocationDisplayListResult = await self._call("locationDisplay/list", _given({"meta": meta}))
+        return result
+
+    async def update(
+        self,
+        *,
+        location_display: t.ObjectId,
+        source: t.ObjectId | None = None,
+        auto_pan_mode: t.AutoPanMode | None = None,
+        wander_extent_factor: float | None = None,
+        initial_zoom_scale: float | None = None,
+        navigation_point_height_factor: float | None = None,
+        trail_length: float | None = None,
+        clear: Sequence[t.MemberName] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SharedLocationDisplay:
+        """Changes a display; absent members stay as they are.
+
+        Args:
+            location_display: Its id.
+            source: The location source; none when absent.
+            auto_pan_mode: How the views follow the location; `off` at first. A movement of one of them
+                sets it to `off`, except that of the scale alone in both navigation modes.
+            wander_extent_factor: With `recenter`, the fraction of the screen within which the location
+                moves without panning: 0 always pans, 1 pans at the edge; 0.5 at first. (in 0...1)
+            initial_zoom_scale: The scale set with the first location after `off`; 10,000 at first. (above
+                0)
+            navigation_point_height_factor: Where the location is on the screen in both navigation modes:
+                0 is the bottom, 1 the top. 0.125 at first. (in 0...1)
+            trail_length: Number of positions of the trail, rounded; 0 at first. (in 0...1000)
+            clear: Members to set to null: `source`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.location_display.update(location_display="me", auto_pan_mode="recenter")
+        """
+        result: t.SharedLocationDisplay = await self._call(
+            "locationDisplay/update",
+            _given(
+                {
+                    "locationDisplay": location_display,
+                    "source": source,
+                    "autoPanMode": auto_pan_mode,
+                    "wanderExtentFactor": wander_extent_factor,
+                    "initialZoomScale": initial_zoom_scale,
+                    "navigationPointHeightFactor": navigation_point_height_factor,
+                    "trailLength": trail_length,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def close(
+        self,
+        *,
+        location_display: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.LocationDisplayCloseResult:
+        """Closes a display. The views that show it have their own again.
+
+        Args:
+            location_display: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.location_display.close(location_display="me")
+        """
+        result: t.LocationDisplayCloseResult = await self._call(
+            "locationDisplay/close",
+            _given(
+                {
+                    "locationDisplay": location_display,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class LocatorMethods(AsyncCaller):
     """Places by name, and names by place, over the features of any layer or overlay.
 
@@ -5678,6 +6634,8 @@ class LocatorMethods(AsyncCaller):
         field: str,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -5706,6 +6664,10 @@ class LocatorMethods(AsyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -5795,6 +6757,8 @@ class LocatorMethods(AsyncCaller):
                     "field": field,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -5825,6 +6789,8 @@ class LocatorMethods(AsyncCaller):
         field: str,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -5848,6 +6814,10 @@ class LocatorMethods(AsyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -5932,6 +6902,8 @@ class LocatorMethods(AsyncCaller):
                     "field": field,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -5959,6 +6931,8 @@ class LocatorMethods(AsyncCaller):
         field: str,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        observations: bool | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -5984,6 +6958,10 @@ class LocatorMethods(AsyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
+            entity_source: An entity source, of which entities are the features, with their numbers as
+                ids; in place of `layer` and `overlay`.
+            observations: With `entitySource`: its observations are the features, with their numbers as
+                ids and the number of their entity as `entity`. (default False)
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -6077,6 +7055,8 @@ class LocatorMethods(AsyncCaller):
                     "field": field,
                     "layer": layer,
                     "overlay": overlay,
+                    "entitySource": entity_source,
+                    "observations": observations,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -9135,10 +10115,13 @@ class ViewMethods(AsyncCaller):
         auto_pan_mode: t.AutoPanMode | None = None,
         wander_extent_factor: float | None = None,
         initial_zoom_scale: float | None = None,
+        navigation_point_height_factor: float | None = None,
+        display: t.ObjectId | None = None,
         clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewSetLocationDisplayResult:
-        """Sets how the view follows a location; absent members stay as they are.
+        """Sets how the view follows a location; absent members stay as they are. Where the view shows a
+        location display that views share, that one is changed.
 
         Args:
             view: The view.
@@ -9147,7 +10130,10 @@ class ViewMethods(AsyncCaller):
             wander_extent_factor: 0 always pans, 1 pans at the edge; initially 0.5. (in 0...1)
             initial_zoom_scale: The scale set with the first location after `off`; initially 10,000.
                 (above 0)
-            clear: Members to clear: `source`.
+            navigation_point_height_factor: Where the location is on the screen in both navigation modes:
+                0 is the bottom, 1 the top. Initially 0.125. (in 0...1)
+            display: The location display to show in place of the view's own.
+            clear: Members to clear: `source`, `display`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -9170,6 +10156,8 @@ class ViewMethods(AsyncCaller):
                     "autoPanMode": auto_pan_mode,
                     "wanderExtentFactor": wander_extent_factor,
                     "initialZoomScale": initial_zoom_scale,
+                    "navigationPointHeightFactor": navigation_point_height_factor,
+                    "display": display,
                     "clear": clear,
                     "meta": meta,
                 }
@@ -9883,6 +10871,10 @@ class Domains(AsyncCalling):
         return EditMethods(self)
 
     @cached_property
+    def entity(self) -> EntityMethods:
+        return EntityMethods(self)
+
+    @cached_property
     def environment(self) -> EnvironmentMethods:
         return EnvironmentMethods(self)
 
@@ -9905,6 +10897,10 @@ class Domains(AsyncCalling):
     @cached_property
     def location(self) -> LocationMethods:
         return LocationMethods(self)
+
+    @cached_property
+    def location_display(self) -> LocationDisplayMethods:
+        return LocationDisplayMethods(self)
 
     @cached_property
     def locator(self) -> LocatorMethods:

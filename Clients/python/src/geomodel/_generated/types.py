@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "8bccb6c42e729b39"
+PROTOCOL_HASH = "9e04dbee2608058f"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -956,6 +956,10 @@ class Document(TypedDict):
     """
     environments: NotRequired[list[SavedEnvironment]]
     """Values and shared objects, by node. (default [])"""
+    entitySources: NotRequired[list[SavedEntitySource]]
+    """In the order they were created. (default [])"""
+    locationDisplays: NotRequired[list[SavedSharedLocationDisplay]]
+    """In the order they were created. (default [])"""
     geotriggers: NotRequired[list[SavedGeotriggerMonitor]]
     """In the order they were created. (default [])"""
 
@@ -1067,6 +1071,10 @@ class SavedLayer(TypedDict):
     """The group that contains it; absent at the top level."""
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
+    entitySource: NotRequired[ObjectId]
+    """The entity source whose entities are its features, in place of a source; it closes with that. It needs
+    no loading, and is not selected.
+    """
     sourceLayer: NotRequired[str]
     """Its name in the source; absent for a group."""
     name: NotRequired[str]
@@ -1211,6 +1219,8 @@ class SavedLocationDisplay(TypedDict):
     """
     initialZoomScale: NotRequired[float]
     """The scale set with the first location after `off`. (above 0)"""
+    navigationPointHeightFactor: NotRequired[float]
+    """Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top. (in 0...1)"""
 
 
 class SavedOverlay(TypedDict):
@@ -1313,6 +1323,68 @@ GraphicList = Any
 """Graphics, each a Graphic."""
 
 
+class SavedEntitySource(TypedDict):
+    """A source of entities."""
+
+    entitySource: ObjectId
+    """Its id."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    name: NotRequired[str]
+    """The name shown to people. (at most 1024 characters)"""
+    fields: NotRequired[list[Field]]
+    """The attributes that observations have."""
+    trackIdField: NotRequired[str]
+    """The field that identifies the track."""
+    timeField: NotRequired[str]
+    """The field with the time of an observation; absent if that is the time of its receipt."""
+    speedField: NotRequired[str]
+    """The field with the speed, which is computed where it is null."""
+    courseField: NotRequired[str]
+    """The field with the direction of travel, which is computed where it is null."""
+    spatialReference: NotRequired[SpatialReference]
+    """The spatial reference of positions."""
+    maxObservations: NotRequired[int]
+    """Maximum number of observations of all tracks together; beyond it those received first are purged.
+    100,000 at first, and after `clear`. (in 1...10000000)
+    """
+    maxObservationsPerTrack: NotRequired[int]
+    """Maximum number of observations of each track; beyond it those with the earliest times are purged. No
+    limit when absent. (in 1...1000000)
+    """
+    maxAge: NotRequired[float]
+    """Observations are purged when this time has passed since their receipt, by the clock. No limit when
+    absent. (second; in 0.001...3155760000)
+    """
+
+
+class SavedSharedLocationDisplay(TypedDict):
+    """A location display."""
+
+    locationDisplay: ObjectId
+    """Its id."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    source: NotRequired[ObjectId]
+    """The location source; none when absent."""
+    autoPanMode: NotRequired[AutoPanMode]
+    """How the views follow the location; `off` at first. A movement of one of them sets it to `off`, except
+    that of the scale alone in both navigation modes.
+    """
+    wanderExtentFactor: NotRequired[float]
+    """With `recenter`, the fraction of the screen within which the location moves without panning: 0 always
+    pans, 1 pans at the edge; 0.5 at first. (in 0...1)
+    """
+    initialZoomScale: NotRequired[float]
+    """The scale set with the first location after `off`; 10,000 at first. (above 0)"""
+    navigationPointHeightFactor: NotRequired[float]
+    """Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top. 0.125 at
+    first. (in 0...1)
+    """
+    trailLength: NotRequired[float]
+    """Number of positions of the trail, rounded; 0 at first. (in 0...1000)"""
+
+
 class SavedGeotriggerMonitor(TypedDict):
     """A monitor of a feed and fences."""
 
@@ -1338,7 +1410,7 @@ class SavedGeotriggerMonitor(TypedDict):
     """A fence is all that is within this geodesic distance of its feature. (metre; in 0...10000000)"""
     accuracyMode: NotRequired[FenceAccuracyMode]
     """What of a fix is compared with fences."""
-    maximumAccuracy: NotRequired[float]
+    maxAccuracy: NotRequired[float]
     """Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
     absent. (metre; at least 0)
     """
@@ -1348,6 +1420,13 @@ class SavedGeotriggerMonitor(TypedDict):
     """Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are
     reported, with times interpolated. Crossings of less than a metre may be left out.
     """
+    forecastHorizon: NotRequired[float]
+    """A fence that an object will enter within this time, on the geodesic of its course and at its speed, is
+    forecast once, and the forecast withdrawn with the first fix that no longer says so; 0 forecasts
+    nothing. (second; in 0...86400)
+    """
+    sequence: NotRequired[FenceSequence]
+    """A sequence that is reported when an object completes it; it then begins anew."""
     condition: NotRequired[Expression]
     """A fix changes memberships only while this is true. Its properties are those of `message`."""
     message: NotRequired[Expression]
@@ -1415,6 +1494,354 @@ class EditCancelResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
+
+
+class EntityStatusDisconnected(TypedDict):
+    """Not connected. Nothing is received."""
+
+    type: Literal["disconnected"]
+
+
+class EntityStatusConnecting(TypedDict):
+    """The connection was lost. There are 12 attempts to reconnect, the first two at once, the others 10 s
+    apart by the clock. What a client pushes meanwhile connects.
+    """
+
+    type: Literal["connecting"]
+    attempt: int
+    """The number of the current attempt. (at least 1)"""
+    error: Failure
+    """Why the connection was lost."""
+
+
+class EntityStatusConnected(TypedDict):
+    """Connected."""
+
+    type: Literal["connected"]
+
+
+class EntityStatusFailed(TypedDict):
+    """The last attempt to reconnect has failed. Nothing is received until `entity/connect`."""
+
+    type: Literal["failed"]
+    error: Failure
+    """The reason."""
+
+
+EntityStatus = Union[
+    EntityStatusDisconnected, EntityStatusConnecting, EntityStatusConnected, EntityStatusFailed,
+]
+"""The state of a source's connection to its feed."""
+
+ObservationFault = Literal["track", "position", "time"]
+"""Why an observation is not kept.
+
+`track`: The track id is missing, or has another type than its field.
+`position`: The geometry is missing, no point, or not on the earth: a latitude beyond 90 degrees or a
+longitude beyond 360, or coordinates without longitude and latitude.
+`time`: The time is no RFC 3339 text, or beyond the years 1678 to 2262.
+"""
+
+
+class RejectedObservation(TypedDict):
+    """An observation that was not kept."""
+
+    index: int
+    """Its 0-based index in the request. (at least 0)"""
+    reason: ObservationFault
+    """The reason."""
+
+
+class RejectedCounts(TypedDict):
+    """Numbers of rejected observations by reason."""
+
+    track: int
+    """Without a track. (at least 0)"""
+    position: int
+    """Without a position on the earth. (at least 0)"""
+    time: int
+    """With a malformed time. (at least 0)"""
+
+
+class EntityCounts(TypedDict):
+    """What a source has received since it was made."""
+
+    received: int
+    """Observations that were kept. (at least 0)"""
+    late: int
+    """Those of them whose time was before that of their entity. (at least 0)"""
+    purged: int
+    """Observations purged. (at least 0)"""
+    rejected: RejectedCounts
+    """Observations that were not kept."""
+    lostValues: int
+    """Attribute values of fields that are not declared, or of another type than these. (at least 0)"""
+
+
+class Observation(TypedDict):
+    """One observation."""
+
+    observation: FeatureId
+    """Its number, in the order of receipt."""
+    entity: FeatureId
+    """The number of its entity."""
+    track: Any
+    """The track id: a string or an integer."""
+    time: str
+    """When the entity was there, RFC 3339; the time of receipt for observations without one."""
+    received: str
+    """When it was received, by the clock, RFC 3339."""
+    isLate: bool
+    """Whether an observation with a later time was received before it."""
+    geometry: Geometry
+    """A point in the source's spatial reference."""
+    properties: Any
+    """Its attributes by field."""
+
+
+class EntitySource(TypedDict):
+    """A source of entities."""
+
+    entitySource: ObjectId
+    """Its id."""
+    revision: int
+    """The revision of its last change."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    name: NotRequired[str]
+    """The name shown to people. (at most 1024 characters)"""
+    status: EntityStatus
+    """The state of its connection."""
+    fields: list[Field]
+    """The attributes that observations have."""
+    trackIdField: str
+    """The field that identifies the track."""
+    timeField: NotRequired[str]
+    """The field with the time of an observation; absent if that is the time of its receipt."""
+    speedField: NotRequired[str]
+    """The field with the speed, which is computed where it is null."""
+    courseField: NotRequired[str]
+    """The field with the direction of travel, which is computed where it is null."""
+    spatialReference: SpatialReference
+    """The spatial reference of positions."""
+    maxObservations: int
+    """Maximum number of observations of all tracks together; beyond it those received first are purged.
+    100,000 at first, and after `clear`. (in 1...10000000)
+    """
+    maxObservationsPerTrack: NotRequired[int]
+    """Maximum number of observations of each track; beyond it those with the earliest times are purged. No
+    limit when absent. (in 1...1000000)
+    """
+    maxAge: NotRequired[float]
+    """Observations are purged when this time has passed since their receipt, by the clock. No limit when
+    absent. (second; in 0.001...3155760000)
+    """
+    entityCount: int
+    """Number of entities. (at least 0)"""
+    observationCount: int
+    """Number of observations. (at least 0)"""
+    extent: NotRequired[Envelope]
+    """The box around all entities; absent without any."""
+    counts: EntityCounts
+    """What it has received since it was made."""
+
+
+EntityNotices = Literal["newest", "every"]
+"""Which observations a subscription gets.
+
+`newest`: Of each entity that has changed the newest: its current state.
+`every`: Each, in the order of receipt, late ones included.
+"""
+
+
+class EntityListResult(TypedDict):
+    """What `entity/list` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    entitySources: list[EntitySource]
+    """In the order they were created."""
+
+
+class EntityConnectResult(TypedDict):
+    """What `entity/connect` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: EntityStatus
+    """Its state."""
+
+
+class EntityDisconnectResult(TypedDict):
+    """What `entity/disconnect` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: EntityStatus
+    """Its state."""
+
+
+class EntityReportLostResult(TypedDict):
+    """What `entity/reportLost` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: EntityStatus
+    """Its state."""
+
+
+class EntityPushResult(TypedDict):
+    """What `entity/push` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    received: int
+    """Number of observations that were kept. (at least 0)"""
+    late: int
+    """Number of those whose time is before that of their entity. (at least 0)"""
+    purged: int
+    """Number of observations that were purged to make room. (at least 0)"""
+    rejected: int
+    """Number of observations that were not kept. (at least 0)"""
+    faults: NotRequired[list[RejectedObservation]]
+    """The first 100 of these, by index in the request; absent when there are none."""
+    lostValues: int
+    """Number of attribute values that were dropped: of fields that are not declared, or of another type than
+    these. (at least 0)
+    """
+
+
+class EntityPushColumnsResult(TypedDict):
+    """What `entity/pushColumns` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    received: int
+    """Number of observations that were kept. (at least 0)"""
+    late: int
+    """Number of those whose time is before that of their entity. (at least 0)"""
+    purged: int
+    """Number of observations that were purged to make room. (at least 0)"""
+    rejected: int
+    """Number of observations that were not kept. (at least 0)"""
+    faults: NotRequired[list[RejectedObservation]]
+    """The first 100 of these, by index in the request; absent when there are none."""
+    lostValues: int
+    """Number of attribute values that were dropped: of fields that are not declared, or of another type than
+    these. (at least 0)
+    """
+
+
+class EntityGetEntityResult(TypedDict):
+    """What `entity/getEntity` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    observation: Observation
+    """Its last observation."""
+    observationCount: int
+    """Number of its observations. (at least 1)"""
+
+
+class EntityQueryObservationsResult(TypedDict):
+    """What `entity/queryObservations` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    observations: list[Observation]
+    """The observations."""
+    exceededLimit: bool
+    """Whether more follow."""
+
+
+class EntityPurgeResult(TypedDict):
+    """What `entity/purge` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    entities: int
+    """Number of entities purged. (at least 0)"""
+    observations: int
+    """Number of observations purged. (at least 0)"""
+
+
+class EntityCloseResult(TypedDict):
+    """What `entity/close` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class EntityObserveResult(TypedDict):
+    """What `entity/observe` answers."""
+
+    subscription: str
+    """The handle."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    status: EntityStatus
+    """Its state."""
+    entityCount: int
+    """Number of entities. (at least 0)"""
+
+
+class EntityReceivedParams(TypedDict):
+    """The params of `entity/received`.
+
+    Observations were received. A long list is sent in several notifications.
+    """
+
+    subscription: str
+    """The handle."""
+    entitySource: ObjectId
+    """The source."""
+    revision: int
+    """The revision of this notification."""
+    observations: list[Observation]
+    """In the order of receipt."""
+    newEntities: list[FeatureId]
+    """The numbers of those entities among them that are new."""
+    omitted: int
+    """Number of observations received since the last notification that are left out: newer ones have replaced
+    them, or they were purged before they could be sent. Those outside of the box are not counted, if they
+    are still known. (at least 0)
+    """
+
+
+class EntityPurgedParams(TypedDict):
+    """The params of `entity/purged`.
+
+    Observations were purged, wherever they were.
+    """
+
+    subscription: str
+    """The handle."""
+    entitySource: ObjectId
+    """The source."""
+    revision: int
+    """The revision of this notification."""
+    observations: int
+    """Number of observations purged. (at least 0)"""
+    entities: list[FeatureId]
+    """The numbers of the entities that went with their last observation; at most 10,000."""
+    omitted: int
+    """Number of further entities that went. (at least 0)"""
+
+
+class EntityStatusChangedParams(TypedDict):
+    """The params of `entity/statusChanged`.
+
+    The connection of a source changed.
+    """
+
+    subscription: str
+    """The handle."""
+    entitySource: ObjectId
+    """The source."""
+    revision: int
+    """The revision of this notification."""
+    status: EntityStatus
+    """The status."""
 
 
 class EnvironmentScope(TypedDict):
@@ -1769,6 +2196,14 @@ class JoinSource(TypedDict):
     """A loaded layer; this or `overlay`."""
     overlay: NotRequired[ObjectId]
     """An overlay; this or `layer`."""
+    entitySource: NotRequired[ObjectId]
+    """An entity source, of which entities are the features, with their numbers as ids; in place of `layer`
+    and `overlay`.
+    """
+    observations: NotRequired[bool]
+    """With `entitySource`: its observations are the features, with their numbers as ids and the number of
+    their entity as `entity`. (default False)
+    """
     ids: NotRequired[list[FeatureId]]
     """Only these features. (at most 1000000 elements)"""
     whereClause: NotRequired[Expression]
@@ -2142,22 +2577,28 @@ GeotriggerWarningKind = Literal["feedNotStarted", "noFences", "badFences"]
 `badFences`: Some fences have no geometry, or an empty one. The others are judged.
 """
 
-GeotriggerEventType = Literal["enter", "exit"]
+GeotriggerEventType = Literal["enter", "exit", "forecast", "withdrawn", "sequence"]
 """What happened.
 
 `enter`: An object came to be inside a fence.
 `exit`: It is no longer inside.
+`forecast`: At its present speed and course it will enter within `forecastHorizon`.
+`withdrawn`: A forecast holds no more, and the object has not entered.
+`sequence`: With this fence it has entered those of `sequence` one after another.
 """
 
 GeotriggerCause = Literal[
-    "moved", "dwelled", "crossed", "fenceChanged", "fenceRemoved", "filterChanged", "objectPurged",
-    "monitorStarted", "monitorStopped",
+    "moved", "dwelled", "crossed", "approaching", "turnedAway", "completed", "fenceChanged", "fenceRemoved",
+    "filterChanged", "objectPurged", "monitorStarted", "monitorStopped",
 ]
 """Why it happened.
 
 `moved`: A fix of the object.
 `dwelled`: It has been inside for `minimumDwell`.
 `crossed`: Between two fixes, neither of them inside, it crossed the fence.
+`approaching`: Of a forecast: a fix of the object.
+`turnedAway`: Of a withdrawn forecast: a fix of the object.
+`completed`: Of a sequence: its last step.
 `fenceChanged`: The fence was added or changed.
 `fenceRemoved`: The fence was removed, or its layer or overlay.
 `filterChanged`: The monitor's settings, or the filters of its layer, were changed.
@@ -2190,10 +2631,23 @@ class GeotriggerEvent(TypedDict):
     """Where the object was: longitude and latitude in degrees on WGS 84."""
     previousPosition: NotRequired[Geometry]
     """Where it had been at the fix before; absent at its first, and where no fix caused the event."""
+    expectedTime: NotRequired[str]
+    """Of a forecast: when it enters, RFC 3339."""
     message: NotRequired[Any]
     """The value of the monitor's `message`."""
     actions: list[str]
     """The names of the actions that the monitor requests."""
+
+
+class FenceSequence(TypedDict):
+    """Fences that an object is to enter one after another."""
+
+    steps: list[Expression]
+    """Conditions over the attributes of the fence of each step. Between two steps other fences may be
+    entered. (2 to 8 elements)
+    """
+    within: float
+    """The time from entering the first to entering the last. (second; above 0 and at most 31536000)"""
 
 
 class GeotriggerMembership(TypedDict):
@@ -2236,7 +2690,7 @@ class Geotrigger(TypedDict):
     """
     accuracyMode: NotRequired[FenceAccuracyMode]
     """What of a fix is compared with fences. (default "geometry")"""
-    maximumAccuracy: NotRequired[float]
+    maxAccuracy: NotRequired[float]
     """Fixes whose horizontal accuracy is a greater radius change nothing and are counted; all are judged when
     absent. (metre; at least 0)
     """
@@ -2248,6 +2702,13 @@ class Geotrigger(TypedDict):
     """Whether fences that an object crossed on the geodesic between two fixes, neither of them inside, are
     reported, with times interpolated. Crossings of less than a metre may be left out. (default False)
     """
+    forecastHorizon: NotRequired[float]
+    """A fence that an object will enter within this time, on the geodesic of its course and at its speed, is
+    forecast once, and the forecast withdrawn with the first fix that no longer says so; 0 forecasts
+    nothing. (second; in 0...86400; default 0)
+    """
+    sequence: NotRequired[FenceSequence]
+    """A sequence that is reported when an object completes it; it then begins anew."""
     condition: NotRequired[Expression]
     """A fix changes memberships only while this is true. Its properties are those of `message`."""
     message: NotRequired[Expression]
@@ -2270,7 +2731,7 @@ class Geotrigger(TypedDict):
     lateCount: int
     """Number of fixes that were older than the last one of their object."""
     inaccurateCount: int
-    """Number of fixes beyond `maximumAccuracy`."""
+    """Number of fixes beyond `maxAccuracy`."""
 
 
 class GeotriggerListResult(TypedDict):
@@ -2491,6 +2952,10 @@ class Layer(TypedDict):
     """The group that contains it; absent at the top level."""
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
+    entitySource: NotRequired[ObjectId]
+    """The entity source whose entities are its features, in place of a source; it closes with that. It needs
+    no loading, and is not selected.
+    """
     sourceLayer: NotRequired[str]
     """Its name in the source; absent for a group."""
     name: str
@@ -2998,6 +3463,69 @@ class LocationStatusChangedParams(TypedDict):
     """The revision of this notification."""
     status: LocationStatus
     """The status."""
+
+
+LocationSymbol = Literal["none", "position", "course", "heading"]
+"""The symbol of a location.
+
+`none`: There is no location yet.
+`position`: A point: neither moving nor pointing.
+`course`: An arrow along the course, while the speed is above 0.
+`heading`: A cone to where the device points: in `compassNavigation`, and when the location does not move.
+"""
+
+
+class SharedLocationDisplay(TypedDict):
+    """A location display."""
+
+    locationDisplay: ObjectId
+    """Its id."""
+    revision: int
+    """The revision of its last change."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    source: NotRequired[ObjectId]
+    """The location source; none when absent."""
+    autoPanMode: AutoPanMode
+    """How the views follow the location; `off` at first. A movement of one of them sets it to `off`, except
+    that of the scale alone in both navigation modes.
+    """
+    wanderExtentFactor: float
+    """With `recenter`, the fraction of the screen within which the location moves without panning: 0 always
+    pans, 1 pans at the edge; 0.5 at first. (in 0...1)
+    """
+    initialZoomScale: float
+    """The scale set with the first location after `off`; 10,000 at first. (above 0)"""
+    navigationPointHeightFactor: float
+    """Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top. 0.125 at
+    first. (in 0...1)
+    """
+    trailLength: float
+    """Number of positions of the trail, rounded; 0 at first. (in 0...1000)"""
+    location: NotRequired[Location]
+    """Where to draw the symbol, and the circle of its accuracy; absent before the first location."""
+    symbol: LocationSymbol
+    """What to draw."""
+    symbolAngle: NotRequired[float]
+    """Where the symbol points, clockwise from true north; absent for a point. (degree)"""
+    trail: NotRequired[list[Any]]
+    """The last positions, oldest first, each an array as in GeoJSON; absent when there are none."""
+
+
+class LocationDisplayListResult(TypedDict):
+    """What `locationDisplay/list` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    locationDisplays: list[SharedLocationDisplay]
+    """In the order they were created."""
+
+
+class LocationDisplayCloseResult(TypedDict):
+    """What `locationDisplay/close` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
 
 
 class GeocodeResult(TypedDict):
@@ -4763,20 +5291,28 @@ class LocationDisplay(TypedDict):
     source: NotRequired[ObjectId]
     """The source; none when absent."""
     autoPanMode: AutoPanMode
-    """`off` unless set; any other change of the viewpoint sets it to `off`."""
+    """`off` unless set; any other change of the viewpoint sets it to `off`, except that of the scale alone in
+    both navigation modes.
+    """
     wanderExtentFactor: float
     """With `recenter`, the fraction of the screen within which the location moves without panning: 0 always
     pans, 1 pans at the edge. (in 0...1)
     """
     initialZoomScale: float
     """The scale set with the first location after `off`. (above 0)"""
+    navigationPointHeightFactor: float
+    """Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top. (in 0...1)"""
+    display: NotRequired[ObjectId]
+    """The location display that the view shows in place of its own: the other members are that one's."""
 
 
-AutoPanMode = Literal["off", "recenter"]
+AutoPanMode = Literal["off", "recenter", "navigation", "compassNavigation"]
 """How a view follows the location.
 
 `off`: Not at all.
 `recenter`: Pans so that the location stays within the wander extent.
+`navigation`: Keeps the location at the navigation point, with its course up while its speed is above 0.
+`compassNavigation`: Keeps the location at the navigation point, with the heading of the device up.
 """
 
 Easing = Literal["linear", "easeIn", "easeOut", "easeInOut", "flight"]
