@@ -82,7 +82,7 @@ extension FunctionRecord {
     FunctionRecord(
       "S_AREA", .geometry("geometry"), result: .number,
       doc:
-        "The area within polygons in square metres; 0 for points and lines. On the ellipsoid, with sides that are the shortest lines between positions, if the spatial reference is geographic, else in its plane. Null where there is no spatial reference.",
+        "The area within polygons in square metres; 0 for points and lines. On the ellipsoid, with sides that are the shortest lines between positions, if the spatial reference is geographic, else in its plane. A side that spans 180 degrees or more, such as those of a BBOX around the world, is straight in longitude and latitude, as for relations. Where an outline crosses itself, parts that it goes around in the other direction count as negative. Null where there is no spatial reference.",
       example: "S_AREA(POLYGON ((7 50, 8 50, 8 51, 7 50)))", .measure(.area)),
     FunctionRecord(
       "S_LENGTH", .geometry("geometry"), result: .number,

@@ -4,7 +4,8 @@ import CGEOS
 import Geometry
 
 extension Geometry {
-  /// The geometry in pieces, none of which goes on beyond the edge; itself if it does not. M of polygons is lost.
+  /// The geometry in pieces, none of which goes on beyond the edge; itself if it does not. M of polygons is lost. Pieces of what goes around
+  /// the world are united where they meet elsewhere, as they began or ended there.
   ///
   /// - Throws: ``EngineError`` where polygons cross themselves too often, or GEOS refuses them.
   /// - Complexity: O(n log n) in positions, for each turn of the world in which it lies.
@@ -30,6 +31,7 @@ extension Geometry {
       }
     }
     guard !found.isEmpty else { throw .failed(operation: "cut", reason: "It has no area.") }
+    if dimension == 2, seam.isGirdled(by: box) { found = try GeometryEngine.union(of: .multiPolygon(found.flatMap(\.polygons))).pieces }
     switch self {
     case .point, .lineString, .polygon: return found.count == 1 ? found[0] : Geometry.collection(found).uniform ?? self
     case .multiPoint, .multiLineString, .multiPolygon, .collection: return Geometry.collection(found).uniform ?? self

@@ -48,21 +48,21 @@ extension FeatureQuery {
   private func narrowestExtent(
     in target: SpatialReference, _ seam: Seam, _ transformer: any CoordinateTransformer, _ share: WorkShare
   ) throws -> Extent {
-    let projector = target == reference ? nil : try GeometryProjector(from: reference, to: target, transformer)
-    let shares = share.split(by: max(effort, 1), store.count * (projector == nil ? 1 : Self.transformCost))
+    let transform = target == reference ? nil : try MapTransform(from: reference, to: target, transformer)
+    let shares = share.split(by: max(effort, 1), store.count * (transform == nil ? 1 : Self.transformCost))
     let rows = try rows(shares[0])
     var extent = NarrowestExtent(seam)
     var failed: [(id: Int, error: TransformError)] = []
     for (index, row) in rows.enumerated() {
       if index.isMultiple(of: 64) { try shares[1].checkpoint(index, of: rows.count) }
       guard let feature = store[row], let box = feature.envelope else { continue }
-      if projector == nil, box.width <= seam.width / 2 {
+      if transform == nil, box.width <= seam.width / 2 {
         extent.include(box)
         continue
       }
       guard let geometry = feature.geometry else { continue }
       do {
-        let moved = try projector?.project(geometry) { try share.work?.checkCancelled() } ?? geometry
+        let moved = try transform?.drawn(geometry) { try share.work?.checkCancelled() } ?? geometry
         for piece in moved.pieces { if let box = piece.envelope { extent.include(box) } }
       } catch let error as TransformError {
         guard case .outsideDomain = error else { throw error }

@@ -2,6 +2,7 @@
 
 import CPROJ
 import Geometry
+import Platform
 
 /// The WGS 84 ellipsoid, ready for geodesics.
 ///
@@ -45,6 +46,7 @@ struct Geodesic: @unchecked Sendable {
 
   /// Without the last position of a ring, which equals the first.
   func measure(_ line: Positions, isRing: Bool) -> (length: Double, area: Double) {
+    if Geometry.lineString(line).envelope.map({ $0.width >= 180 }) ?? false { return measureWide(line) }
     var polygon = geod_polygon()
     proj.pointee.geod_polygon_init(&polygon, isRing ? 0 : 1)
     let stride = line.stride
@@ -57,6 +59,46 @@ struct Geodesic: @unchecked Sendable {
     // For a line the area is not set.
     _ = proj.pointee.geod_polygon_compute(ellipsoid, &polygon, 0, 1, &area, &length)
     return (length, area)
+  }
+
+  /// A line or ring that spans half of the world or more. Sides of that width are straight in longitude and latitude, as for relations. The
+  /// sum over the sides also is the area of what covers more than half of the world, of which PROJ's is that of the rest.
+  private func measureWide(_ line: Positions) -> (length: Double, area: Double) {
+    var sum = SIMD2(0.0, 0.0)
+    let points = line.points
+    for (start, end) in zip(points, points.dropFirst()) {
+      if abs(end.x - start.x) >= 180 {
+        sum += Self.straight(start, end)
+      } else {
+        var (length, area) = (0.0, 0.0)
+        _ = proj.pointee.geod_geninverse(ellipsoid, start.y, start.x, end.y, end.x, &length, nil, nil, nil, nil, nil, &area)
+        sum += SIMD2(length, area)
+      }
+    }
+    return (sum.x, sum.y)
+  }
+
+  /// The length of a line that is straight in longitude and latitude, and the area between it and the equator, by Simpson's rule.
+  private static func straight(_ start: Point, _ end: Point) -> SIMD2<Double> {
+    let (a, f, radian) = (6_378_137.0, 1 / 298.257223563, Double.pi / 180)
+    let e2 = f * (2 - f)
+    let b2 = a * a * (1 - e2)
+    let steps = 16
+    let (east, north) = ((end.x - start.x) * radian / Double(steps), (end.y - start.y) * radian / Double(steps))
+    func slope(_ part: Double) -> SIMD2<Double> {
+      let latitude = start.y * radian + north * part
+      let sine = sin(latitude)
+      let w = 1 - e2 * sine * sine
+      let (up, along) = (a * (1 - e2) / (w * w.squareRoot()) * north, a / w.squareRoot() * cos(latitude) * east)
+      let authalic = b2 / 2 * (sine / w + atanh(e2.squareRoot() * sine) / e2.squareRoot())
+      return SIMD2((up * up + along * along).squareRoot(), authalic * east)
+    }
+    var sum = SIMD2(0.0, 0.0)
+    for half in 0...2 * steps {
+      let weight = half == 0 || half == 2 * steps ? 1.0 : half.isMultiple(of: 2) ? 2 : 4
+      sum += slope(Double(half) / 2) * weight
+    }
+    return sum / 6
   }
 
   /// Normalizes an azimuth from ±180 to [0, 360).

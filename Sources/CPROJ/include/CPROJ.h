@@ -13,7 +13,7 @@
   X(proj_get_source_crs) X(proj_crs_get_sub_crs) X(proj_identify) X(proj_list_get_count) X(proj_list_get) \
   X(proj_list_destroy) X(proj_int_list_destroy) X(proj_crs_get_coordinate_system) X(proj_cs_get_axis_info) \
   X(proj_create_crs_to_crs_from_pj) X(proj_normalize_for_visualization) X(proj_trans_generic) \
-  X(proj_errno_reset) X(proj_trans_bounds) X(geod_init) X(geod_inverse) X(geod_direct) \
+  X(proj_errno_reset) X(proj_trans_bounds) X(geod_init) X(geod_inverse) X(geod_geninverse) X(geod_direct) \
   X(geod_polygon_init) X(geod_polygon_addpoint) X(geod_polygon_compute)
 
 /// The library's functions, each of the type that its header declares.

@@ -76,7 +76,10 @@ public struct BaseSurface: Hashable, Sendable {
         unknown = unknown ?? .notLoaded(source: surfaceSource.id, failure)
         continue
       }
-      let asked = try transformer.transformed(open.map { points[$0] }, from: reference, to: source.reference)
+      let wrap = WorldWrap(try transformer.describe(source.reference), transformer)
+      let asked = try transformer.transformed(open.map { points[$0] }, from: reference, to: source.reference).map { point in
+        point.map { wrap?.turned($0, into: source.extent) ?? $0 }
+      }
       var left = zip(open, asked).filter { $1 == nil }.map(\.0)
       let reached = zip(open, asked).compactMap { index, position in position.map { (index, $0) } }
       guard

@@ -71,6 +71,13 @@ public struct WorldWrap: Hashable, Sendable {
     return x - turns * width
   }
 
+  /// The point moved by whole turns into the range of x of an extent; itself if none of its writings is there.
+  func turned(_ point: Point, into extent: Envelope) -> Point {
+    guard point.x < extent.xMin || point.x > extent.xMax else { return point }
+    let x = point.x + ((extent.xMin - point.x) / width).rounded(.up) * width
+    return x <= extent.xMax ? Point(x: x, y: point.y) : point
+  }
+
   /// The whole turns to add to `x` to bring it nearest to `other`; 0 unless the short way crosses the edge.
   public func shift(_ x: Double, nearest other: Double) -> Double {
     ((other - x) / width).rounded() * width
