@@ -79,7 +79,7 @@ struct FieldNames {
       return number
     }
     // GDAL takes an empty name for the id column, which has no name.
-    guard !name.isEmpty else { throw .odd("an empty name") }
+    guard !name.isEmpty, !name.contains(0) else { throw .odd("an empty name, or one with a NUL") }
     guard isOpen else { throw .odd("a name that was not there before") }
     guard names.count < Self.limit else { throw .odd("too many fields") }
     return add(name, hash)

@@ -20,7 +20,7 @@ public struct GeometryText: Sendable {
 
   /// Nil without a geometry.
   public internal(set) var kind: Kind?
-  /// Whether any position has Z; as in GDAL, the other positions then get 0.
+  /// Whether any position has Z; that of the others is then NaN, unknown.
   public internal(set) var hasZ = false
   /// x, y and z of each position.
   public internal(set) var ordinates: [Double] = []
@@ -143,7 +143,7 @@ extension GeometryText {
     let x = try coordinate(&scanner)
     guard try scanner.goesOn(UInt8(ascii: "]")) else { throw .odd("a position of one number") }
     let y = try coordinate(&scanner)
-    var z = 0.0
+    var z = Double.nan
     if try scanner.goesOn(UInt8(ascii: "]")) {
       z = try coordinate(&scanner)
       hasZ = true

@@ -151,8 +151,7 @@ struct TextScanner {
     }
     let unit = try codeUnit(at: at + 2)
     at += 6
-    // GDAL ends a string at a zero, and replaces a lone surrogate.
-    guard unit != 0 else { throw .odd("a zero in a string") }
+    // GDAL replaces a lone surrogate.
     guard unit & 0xF800 == 0xD800 else { return }
     guard unit < 0xDC00 else { throw .odd("half of a surrogate pair") }
     guard at < end, at + 1 < end else { throw .more }

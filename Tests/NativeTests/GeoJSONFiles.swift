@@ -115,7 +115,6 @@ enum Files {
     properties(#"{"a":"x"}"#, #"{"a":1.5}"#), properties(#"{"a":[true]}"#), properties(#"{"a":1}"#, #"{"a":[1]}"#),
     properties(#"{"a":1,"a":2}"#), properties(#"{"a":{"b":1,"b":2}}"#), properties(#"{"a":9223372036854775808}"#),
     properties(#"{"a":NaN}"#), properties(#"{"a":1e400}"#), properties(#"{"a":"\ud800"}"#),
-    properties(#"{"a":"\u0000"}"#),
     properties("[]"), properties(#"{"":1}"#), ids(("1.5", "{}")), ids(("1", "{}"), (#""x""#, "{}")),
     ids((nil, #"{"id":1,"ID":2}"#)),
     collection([#"{"type":"feature","properties":{}}"#]), collection([#"{"type":"Feature","Properties":{}}"#]),

@@ -173,7 +173,11 @@ extension RawFeature {
   /// With JSON as it is written here: GDAL writes it with other white space.
   fileprivate var normalized: RawFeature {
     RawFeature(
-      fid: fid, geometry: geometry,
+      // GDAL makes up a Z of 0 beside positions that have one.
+      fid: fid,
+      geometry: geometry?.mapPositions { run in
+        Positions(run.points.map { Point(x: $0.x, y: $0.y, z: $0.z.map { $0.isNaN ? 0 : $0 }) })
+      },
       attributes: attributes.map { value in
         guard case .json(let text) = value, let document = try? JSONDocument(text) else { return value }
         return .json(document.read(\.jsonText))

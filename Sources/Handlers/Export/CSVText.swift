@@ -80,14 +80,14 @@ struct CSVText: ~Copyable {
       append(name)
     }
     text.writer.append("\r\n")
-    try export.forEach(in: rows, &report, share) { feature, shape, _ in
-      append(feature, shape)
+    try export.forEach(in: rows, &report, share) { feature, shape, report in
+      append(feature, shape, &report)
       try text.flushPiece(to: file)
     }
     try text.flush(to: file)
   }
 
-  private mutating func append(_ feature: FeatureRow, _ given: FeatureWriter.Shape) {
+  private mutating func append(_ feature: FeatureRow, _ given: FeatureWriter.Shape, _ report: inout ExportReport) {
     let start = text.writer.count
     var isFirst = true
     func separate(_ text: inout ExportText) {
@@ -106,9 +106,13 @@ struct CSVText: ~Copyable {
         if let value { append(value) }
       }
     }
-    for column in columns {
+    for (index, column) in columns.enumerated() {
       separate(&text)
-      feature.withAttribute(column) { append($0) }
+      feature.withAttribute(column) { value in
+        // It is written, but readers end the text there.
+        if case .string(let bytes) = value, bytes.contains(0) { report.note(.values, field: names[index]) }
+        append(value)
+      }
     }
     // Readers skip empty lines, so a row whose only value is null is written as an empty quoted text.
     if text.writer.count == start { text.writer.append("\"\"") }

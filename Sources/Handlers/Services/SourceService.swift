@@ -70,7 +70,9 @@ package enum SourceService: SourceHandlers {
         expected: "GeoJSON with at most \(inlineDepthLimit) levels of arrays and objects")
     }
     try checkGeometries(in: value)
-    let bytes = Array(value.jsonText.utf8)
+    // A feature alone is left to GDAL, which ends texts at a NUL.
+    let isAlone = (try? value["type"].string()) == "Feature" && !value["crs"].isPresent
+    let bytes = Array((isAlone ? #"{"type":"FeatureCollection","features":[\#(value.jsonText)]}"# : value.jsonText).utf8)
     return try plan(id: id, params.ifExists, in: &world) { _ in .inline(bytes, reference: reference) }
   }
 
