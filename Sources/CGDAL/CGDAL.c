@@ -113,6 +113,8 @@ int cgdal_probe(const char *address, char *text, size_t size) {
   *text = 0;
   if (!result) return 0;
   int failure = total > 1 << 16 ? 0 : result->nStatus;
+  // GDAL asks for 16 KiB, and takes as much of any answer.
+  if (failure == 0 && total > 1 << 14) failure = CGDAL_NO_RANGES;
   if (total <= 1 << 16 && result->pszErrBuf) snprintf(text, size, "%s", result->pszErrBuf);
   functions.CPLHTTPDestroyResult(result);
   return failure;

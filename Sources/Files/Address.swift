@@ -33,13 +33,13 @@ public struct Address {
   private var place = ""
   private let isSecure: Bool
 
-  /// Any text; a path, and one without `://`, has no secrets.
+  /// Any text; a path, but for one of GDAL's virtual files, and one without `://`, has no secrets.
   public init(_ text: String) {
-    isSecure = text.utf8.starts(with: "https:".utf8)
+    isSecure = text.prefix { $0 != ":" }.lowercased() == "https"
     let bytes = Array(text.utf8)
     func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
     let marks = Array("://".utf8)
-    guard bytes.first != UInt8(ascii: "/"), let start = bytes.indices.first(where: { bytes[$0...].starts(with: marks) }).map({ $0 + 3 }) else {
+    guard bytes.first != UInt8(ascii: "/") || text.utf8.starts(with: "/vsi".utf8), let start = bytes.indices.first(where: { bytes[$0...].starts(with: marks) }).map({ $0 + 3 }) else {
       parts = [.plain(text)]
       return
     }
@@ -67,7 +67,7 @@ public struct Address {
     var next = host.lowerBound
     for separator in bytes[host.upperBound...].indices where "?&#;".utf8.contains(bytes[separator]) {
       guard let equal = bytes[separator...].firstIndex(of: UInt8(ascii: "=")) else { break }
-      let name = string((separator + 1)..<equal).lowercased().filter { $0 != "-" && $0 != "_" }
+      let name = Self.decoded(bytes[(separator + 1)..<equal]).lowercased().filter { $0 != "-" && $0 != "_" }
       guard Self.secretNames.contains(name) else { continue }
       let valueEnd = bytes[(equal + 1)...].firstIndex { "&#;".utf8.contains($0) } ?? bytes.count
       parts += [.plain(string(next..<(equal + 1))), .secret(string((equal + 1)..<valueEnd))]
@@ -122,6 +122,21 @@ public struct Address {
       result.parts.insert(contentsOf: [.user(user), .plain(":"), .secret(password), .plain("@")], at: 1)
     }
     return result.text { $0 == Self.mask ? password : $0 }
+  }
+
+  /// Without percent encoding.
+  private static func decoded(_ text: ArraySlice<UInt8>) -> String {
+    var result: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+        result.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        result.append(byte)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
   }
 
   private static func encoded(_ text: String) -> String {

@@ -32,8 +32,11 @@ public struct FilePolicy: Sendable {
   /// The folders of files that may be written; nil for no restriction.
   public var writableFolders: [String]? { writable?.map(\.path) }
 
-  /// Whether a name is the address of data in the network.
-  public static func isAddress(_ name: String) -> Bool { name.begins(with: "https://") || name.begins(with: "http://") }
+  /// Whether a name is the address of data in the network. Its scheme is in any case (RFC 3986, 3.1).
+  public static func isAddress(_ name: String) -> Bool {
+    let begin = name.utf8.prefix("https://".utf8.count).map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+    return begin.starts(with: "https://".utf8) || begin.starts(with: "http://".utf8)
+  }
 }
 
 /// Why a file is not opened.

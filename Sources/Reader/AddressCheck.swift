@@ -36,6 +36,7 @@ enum AddressCheck {
       let (host, port) = Address(address).host
       let number = creader_connection_failure(host, port)
       return AddressFault(.unreachable, number == 0 ? said : errorText(number))
+    case (CGDAL_NO_RANGES, _): return AddressFault(.noRanges, "the server sends whole files only, not the ranges that formats are read by")
     case (0, let status?) where [401, 407].contains(status) && said.contains("HTTP"):
       return AddressFault(.credentials, "the server asks for a user name and a password", status: status)
     // 416: the data are empty, and have no first byte.

@@ -39,6 +39,8 @@ public struct AddressFault: Error, Hashable, Sendable {
     case redirectLoop
     /// An address of the public network led to a private one.
     case redirectRefused
+    /// The server knows no ranges of a file.
+    case noRanges
     /// A password is missing, or is not accepted.
     case credentials
   }

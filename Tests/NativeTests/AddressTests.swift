@@ -40,6 +40,8 @@ struct AddressTests {
     ("https://h/a?token=abc&b=c", "https://h/a?token=***&b=c"), ("https://h/a?b=c&API_Key=abc", "https://h/a?b=c&API_Key=***"),
     ("https://h/a?X-Amz-Signature=abc&x=1#access_token=def", "https://h/a?X-Amz-Signature=***&x=1#access_token=***"),
     ("https://h/a?b=1&&sig=%2B=x;key=y", "https://h/a?b=1&&sig=***;key=***"), ("https://h/a?token", "https://h/a?token"),
+    ("https://h/a?%74ok%65n=abc&a%70i%2Dkey=d", "https://h/a?%74ok%65n=***&a%70i%2Dkey=***"), ("https://h/a?%7=b&%zz=c", "https://h/a?%7=b&%zz=c"),
+    ("/vsicurl/https://me:secret@h/a?sig=b", "/vsicurl/https://me:***@h/a?sig=***"),
     ("https://h/a?token=", "https://h/a?token="), ("/data/a://me:secret@h", "/data/a://me:secret@h"), ("://:@", "://:@"), ("", ""),
   ])
   func `an address is shown without its secrets`(address: String, shown: String) {

@@ -52,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             return self.send_error(404)
         status, first, last = 200, 0, len(data) - 1
-        if found := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):
+        if "whole" not in query and (found := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))):
             status, first = 206, int(found[1])
             last = min(int(found[2] or last), last)
         body = data[first : last + 1]
@@ -140,6 +140,7 @@ class NetworkTests(unittest.IsolatedAsyncioTestCase):
             (f"http://127.0.0.1:{port}/a.fgb", "unreachable", None, "Connection refused"),
             (f"{self.address}/nothing.fgb", "status", 404, "the server answers 404 Not Found"),
             (f"{self.address}/loop", "redirectLoop", None, "redirects"),
+            (f"{self.address}/naturalearth_110m.gpkg?whole", "noRanges", None, "sends whole files only"),
             ("http://nowhere.invalid/a.fgb", "unreachable", None, "resolve"),
         ]:
             for call in (server.source.open(path=path), self.height(server, path)):

@@ -106,7 +106,9 @@ struct cgdal_call {
 
 /// Whether GDAL may reach the network; to be said before cgdal_enter. It may not unless this is called.
 void cgdal_allow_network(int allow);
-/// Asks an address for its first bytes. Returns the number of curl's error, 0 for none; the text says what failed.
+#define CGDAL_NO_RANGES -1
+/// Asks an address for its first byte. Returns the number of curl's error, 0 for none, CGDAL_NO_RANGES where much more came; the text says
+/// what failed.
 int cgdal_probe(const char *_Nonnull address, char *_Nonnull text, size_t size);
 /// Keeps GDAL's messages of this thread off standard error, and this thread off the network unless it is allowed.
 void cgdal_enter(struct cgdal_call *_Nonnull call);

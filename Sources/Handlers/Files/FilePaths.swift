@@ -35,8 +35,8 @@ package struct FilePaths: Sendable {
     return result
   }
 
-  /// The absolute path for an absolute path, a `file://` URI, or a path relative to the root. Addresses are returned unchanged if
-  /// they are allowed.
+  /// The absolute path for an absolute path, a `file://` URI, or a path relative to the root. Addresses are returned with
+  /// their scheme in lower case if they are allowed.
   package func path(_ name: String) throws(RPCError) -> String {
     guard !name.utf8.contains(0) else {
       throw RPCError(.pathRefused, "A path cannot contain NUL.", expected: "a path without NUL")
@@ -44,7 +44,8 @@ package struct FilePaths: Sendable {
     if name.begins(with: "file:") { return try Self.path(ofURI: name) }
     let shown = String(Address(name).shown.prefix(200))
     if FilePolicy.isAddress(name) {
-      if policy.allowsNetwork { return name }
+      let scheme = name.prefix { $0 != ":" }
+      if policy.allowsNetwork { return scheme.lowercased() + name[scheme.endIndex...] }
       throw RPCError(
         .pathRefused, "\(shown) is refused: the server runs without --allow-network.", path: shown, expected: "the path of a file")
     }
