@@ -20,7 +20,7 @@ extension ExpressionEvaluator {
 
   private func holds(_ relation: SpatialRelation, _ first: Int, _ second: Int, _ number: Int) -> Bool? {
     switch tree.parts.spatialTests[number] {
-    case .constant(let value): return value
+    case .constant(let relation): return try? relation.value()
     case .predicate(let predicate, _, _): return source.holds(predicate)
     case .itself(let relation): return source.geometry.map { relation.holdsToItself($0) }
     case nil:

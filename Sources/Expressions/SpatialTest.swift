@@ -5,8 +5,8 @@ import SpatialRelations
 
 /// A call of a spatial function, by the kind of its operands.
 enum SpatialTest: Sendable {
-  /// Two literals. Nil means unknown.
-  case constant(Bool?)
+  /// Two literals.
+  case constant(ConstantRelation)
   /// A feature's geometry and a literal. The boxes contain all features for which the function is true, or false; nil if no bound
   /// is known.
   case predicate(SpatialPredicate, trueIn: [Envelope]?, falseIn: [Envelope]?)
@@ -52,7 +52,7 @@ extension ExpressionTree {
     case (let a?, let b?):
       _ = try located(first) { () throws(SpatialError) in try SpatialPredicate(relation, a.geometry) }
       let predicate = try located(second) { () throws(SpatialError) in try SpatialPredicate(relation, b.geometry, seam: b.seam) }
-      return .constant(try located(first) { () throws(SpatialError) in try predicate.holds(for: a.geometry) })
+      return .constant(try located(first) { () throws(SpatialError) in try ConstantRelation(predicate, a.geometry) })
     case (let a?, nil):
       return try located(first) { () throws(SpatialError) in try .init(relation.converse, a) }
     case (nil, let b?): return try located(second) { () throws(SpatialError) in try .init(relation, b) }
@@ -78,7 +78,7 @@ extension SpatialTest {
   /// The estimated cost of testing one feature, in units of a simple test.
   var cost: Int {
     switch self {
-    case .constant: 1
+    case .constant(let relation): relation.known == nil ? 1 << 16 : 1
     case .predicate(let predicate, _, _): max(predicate.cost.ofPoint, predicate.cost.ofOther)
     case .itself: 1
     }
@@ -157,7 +157,9 @@ extension ExpressionTree {
         return nil
       }
       switch test {
-      case .constant(let value): return value == isWanted ? nil : []
+      case .constant(let relation):
+        guard let value = relation.known else { return nil }
+        return value == isWanted ? nil : []
       case .predicate(_, let trueIn, let falseIn): return isWanted ? trueIn : falseIn
       case .itself: return nil
       }

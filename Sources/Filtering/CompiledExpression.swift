@@ -113,7 +113,12 @@ extension FeatureChunk {
 
   func holds(_ predicate: SpatialPredicate, at index: Int) -> Bool? {
     if let point = withReader({ $0.point(index) }) { return try? predicate.holds(x: point.x, y: point.y) }
-    return geometry[index].flatMap { try? predicate.holds(for: $0) }
+    guard let geometry = geometry[index] else { return nil }
+    do throws(SpatialError) { return try predicate.holds(for: geometry) } catch {
+      // Whoever runs the query reads what went wrong from the allowance.
+      error.blame(FeatureRow(chunk: self, index: index, row: 0).id)
+      return nil
+    }
   }
 
   /// The value in a column. Its text points into the chunk, which the caller holds while using it.

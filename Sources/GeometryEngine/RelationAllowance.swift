@@ -33,6 +33,8 @@ public final class RelationAllowance {
   private var place: Place
   /// ``EngineError/tooExpensive``, or what went wrong in the engine.
   public private(set) var failure: EngineError?
+  /// The feature with the first relation that failed, where that is known.
+  public private(set) var feature: Int?
 
   public init(nanoseconds: Double) { place = .here(left: nanoseconds) }
   public init(_ engine: any RemoteEngine, isCancelled: @escaping () -> Bool) {
@@ -115,6 +117,11 @@ public final class RelationAllowance {
   func fail(_ error: EngineError) -> EngineError {
     failure = failure ?? error
     return error
+  }
+
+  /// Says whose relation has just failed.
+  public static func blame(_ id: Int) {
+    if let current, current.failure != nil { current.feature = current.feature ?? id }
   }
 }
 

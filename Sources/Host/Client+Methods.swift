@@ -164,7 +164,7 @@ extension Client {
       do {
         let answer = try body(&host.world)
         try Propagation.propagate(&host.world)
-        if let failure = RelationAllowance.current?.failure { throw SpatialError(failure) }
+        if let error = RelationAllowance.current?.error { throw error }
         let result = try answer(host.world)
         if !meta.undo { try host.world.checkLive() }
         try checkEdit(since: edit)

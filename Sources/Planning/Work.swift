@@ -49,7 +49,7 @@ package final class Work: Sendable {
     let allowance = RelationAllowance(engine) { [self] in isCancelled }
     let result = try allowance.hold { try GeometryEngine.interruptible(by: { isCancelled }, piece) }
     try checkCancelled()
-    if let failure = allowance.failure { throw SpatialError(failure) }
+    if let error = allowance.error { throw error }
     return result
   }
 

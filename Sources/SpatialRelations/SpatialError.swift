@@ -18,8 +18,8 @@ public enum SpatialError: Error, Hashable, Sendable {
   case interrupted
   /// The relation costs more than the calling thread may spend.
   case tooExpensive
-  /// The process that computed the relation died.
-  case engineFailed(signal: Int?)
+  /// The process that computed the relation, of the geometry of a feature, died.
+  case engineFailed(signal: Int?, feature: Int?)
 }
 
 extension SpatialError {
@@ -28,7 +28,7 @@ extension SpatialError {
     case .unavailable(let reason): self = .unavailable(reason: reason)
     case .interrupted: self = .interrupted
     case .tooExpensive: self = .tooExpensive
-    case .engineFailed(let signal): self = .engineFailed(signal: signal)
+    case .engineFailed(let signal): self = .engineFailed(signal: signal, feature: nil)
     case .failed(let operation, let reason): self = .refused(feature: nil, reason: "\(operation): \(reason)")
     }
   }
@@ -37,7 +37,20 @@ extension SpatialError {
   public func of(_ feature: Int) -> SpatialError {
     switch self {
     case .refused(let known, let reason): .refused(feature: known ?? feature, reason: reason)
-    case .invalid, .mixedCollection, .unavailable, .interrupted, .tooExpensive, .engineFailed: self
+    case .engineFailed(let signal, let known): .engineFailed(signal: signal, feature: known ?? feature)
+    case .invalid, .mixedCollection, .unavailable, .interrupted, .tooExpensive: self
     }
+  }
+}
+
+extension SpatialError {
+  /// Notes in the thread's allowance, which has the failure, whose geometry it was.
+  package func blame(_ feature: Int) { RelationAllowance.blame(feature) }
+}
+
+extension RelationAllowance {
+  /// What its ``failure`` is about.
+  public var error: SpatialError? {
+    failure.map { failure in feature.map { SpatialError(failure).of($0) } ?? SpatialError(failure) }
   }
 }

@@ -29,10 +29,11 @@ extension RPCError {
     case .tooExpensive:
       self = RPCError(
         .tooExpensive, "Segments cross so often that a relation would hold all other requests up: a task takes it.")
-    case .engineFailed(let signal):
+    case .engineFailed(let signal, let feature):
+      let whose = feature.map { " of feature \($0)" } ?? ""
       self = RPCError(
-        .engineFailed, "The process that computed a relation died\(signal.map { " (signal \($0))" } ?? "").")
-        .with("signal", signal)
+        .engineFailed, "The process that computed a relation\(whose) died\(signal.map { " (signal \($0))" } ?? "").")
+        .with("signal", signal).with("feature", feature)
     case .unavailable(let reason): self = Self.libraryMissing("GEOS", reason)
     }
   }
