@@ -54,7 +54,7 @@ extension Wire {
         .values(
           PropertyDefinition(
             name: "", type: .init(each.type), isNullable: each.isNullable, defaultValue: nil, doc: nil, derivation: nil,
-            limits: try Self.limits(each)))
+            limits: try Self.limits(each, each.cases)))
       },
     ]
     let given = parts.compactMap { $0 }
@@ -71,7 +71,7 @@ extension Wire {
     let properties = try list.map { it in
       PropertyDefinition(
         name: it.name, type: .init(it.type), isNullable: it.isNullable, defaultValue: try it.defaultValue.map(value),
-        doc: it.doc, derivation: nil, limits: try limits(it, nil, it.valueType))
+        doc: it.doc, derivation: nil, limits: try limits(it, it.cases, it.valueType))
     }
     return ValueFields(properties, required: Set(required.map { Text($0.name) }))
   }
@@ -166,7 +166,7 @@ extension Wire {
     guard case .values(let each) = limits.parts else { return nil }
     return .init(
       type: each.type.wire, isNullable: each.isNullable, minimum: each.limits.minimum, maximum: each.limits.maximum,
-      step: each.limits.step, values: values(each.limits), fields: fields(each.limits))
+      step: each.limits.step, values: values(each.limits), cases: cases(each.limits), fields: fields(each.limits))
   }
 
   private static func list(_ fields: ValueFields) -> [ViewModelProtocol.PayloadProperty] {
@@ -175,7 +175,7 @@ extension Wire {
         name: $0.name, type: $0.type.wire,
         defaultValue: fields.required.contains(Text($0.name)) ? nil : present($0.defaultValue),
         isNullable: $0.isNullable, doc: $0.doc?.string, minimum: $0.limits.minimum, maximum: $0.limits.maximum,
-        step: $0.limits.step, values: values($0.limits), fields: Self.fields($0.limits), valueType: valueType($0.limits))
+        step: $0.limits.step, values: values($0.limits), cases: cases($0.limits), fields: Self.fields($0.limits), valueType: valueType($0.limits))
     }
   }
 

@@ -156,8 +156,9 @@ public struct ValueFields: Equatable, Sendable {
       if !names.insert(Text(property.name)).inserted {
         return reserved == nil ? "each field once" : "each name once in a case, other than type"
       }
-      if [.union, .reference, .status].contains(property.type) {
-        return "other types in \(reserved == nil ? "a struct or dictionary" : "the payload of a case")"
+      // The value of a reference changes when its object closes, a status is neither undone nor saved: properties of their own.
+      if [.reference, .status].contains(property.type) {
+        return "types other than reference and status in \(reserved == nil ? "a struct or dictionary" : "the payload of a case")"
       }
       if let fault = property.limits.fault(for: property.type) { return fault }
       if !required.contains(Text(property.name)), (try? property.accepted(property.defaultValue, at: "")) == nil {

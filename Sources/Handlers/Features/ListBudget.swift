@@ -103,6 +103,7 @@ extension FeatureProtocol.Nearest.Result: ListResult {}
 extension FeatureProtocol.Join.Result: ListResult {}
 extension ClusterProtocol.Query.Result: ListResult {}
 extension ClusterProtocol.Members.Result: ListResult {}
+extension ClusterProtocol.Points.Result: ListResult {}
 extension LocatorProtocol.Geocode.Result: ListResult {}
 extension LocatorProtocol.Suggest.Result: ListResult {}
 extension LocatorProtocol.ReverseGeocode.Result: ListResult {}

@@ -101,8 +101,11 @@ package enum ClusterService: ClusterHandlers {
       let members =
         params.returnMembers
         ? try page.map { try memberIDs(of: $0, features, offset: 0, limit: .max, shares[3]) } : nil
-      return Points.Result(
-        revision: revision, exceededLimit: nodes.count > page.count, clusters: clusters, members: members)
+      return try .cut(params.maxBytes, clusters.count, after: params.offset, hasMore: nodes.count > clusters.count) { count in
+        Points.Result(
+          revision: revision, exceededLimit: false, clusters: Array(clusters.prefix(count)),
+          members: members.map { Array($0.prefix(count)) })
+      }
     })
   }
 
