@@ -68,12 +68,18 @@ public final class FenceShape: Sendable {
 
   /// The box in longitude and latitude, longitudes perhaps beyond 180 degrees, that holds all within a distance from a place.
   public static func box(around place: Point, within metres: Double) -> Envelope {
-    let degree = Ellipsoid.leastDegree(around: place.y, within: metres)
+    box(around: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y), within: metres)
+  }
+
+  /// The same for a box.
+  public static func box(around box: Envelope, within metres: Double) -> Envelope {
+    guard metres > 0 else { return box }
+    let degree = Ellipsoid.leastDegree(around: max(abs(box.yMin), abs(box.yMax)), within: metres)
     let (up, across) = (metres / degree.y, degree.x > 0 ? metres / degree.x : .infinity)
     let isAll = across >= 180
     return Envelope(
-      xMin: isAll ? -180 : place.x - across, yMin: max(place.y - up, -90), xMax: isAll ? 180 : place.x + across,
-      yMax: min(place.y + up, 90))
+      xMin: isAll ? -180 : box.xMin - across, yMin: max(box.yMin - up, -90), xMax: isAll ? 180 : box.xMax + across,
+      yMax: min(box.yMax + up, 90))
   }
 }
 

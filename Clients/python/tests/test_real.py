@@ -124,6 +124,24 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         for subscription in subscriptions:
             await subscription.close()
 
+    async def test_transitions_one_by_one(self) -> None:
+        await self.view()
+        await self.server.clock.set(mode="manual")
+        await self.server.overlay.create(id="zones", view="v1")
+        zone = {"type": "Polygon", "coordinates": [[[0.05, -1], [0.15, -1], [0.15, 1], [0.05, 1], [0.05, -1]]]}
+        await self.server.overlay.add_graphics(overlay="zones", graphics=[{"geometry": zone}])
+        line = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}
+        await self.server.location.create_simulated(id="car", line=line, velocity=11131.9490793)
+        await self.server.geotrigger.create(id="w", feed="car", fences="zones")
+        async with self.server.observe_geotrigger("w") as events:
+            await self.server.geotrigger.start(geotrigger="w")
+            self.assertEqual(events.warnings, ["feedNotStarted"])
+            await self.server.location.start(location_source="car")
+            await self.server.clock.advance(seconds=3)
+            await self.server.geotrigger.close(geotrigger="w")
+            self.assertEqual([(event["type"], event["cause"]) async for event in events], [("enter", "moved"), ("exit", "moved")])
+            self.assertEqual((events.status, events.warnings), ({"type": "started"}, []))
+
     async def test_a_replica_follows(self) -> None:
         await self.view()
         async with self.server.observe(["/views/*/viewpoint", "/maps/*", "/overlays/*"]) as sub:

@@ -59,7 +59,7 @@ extension FenceJudge {
     let level = monitor.buffer + radius(fix)
     for row in rows(in: way.boxes(within: level)) {
       let fence = store.id(ofPresent: row)
-      guard !inside.contains(where: { $0.fence == fence }), admits(row), let shape = shape(row, fence) else { continue }
+      guard !inside.contains(where: { $0.fence == fence }), !fences.isOwn || fence != fix.number, admits(row), let shape = shape(row, fence) else { continue }
       effort += 200_000
       body(fence) { [geodesy] in shape.distance(to: $0, within: .infinity, geodesy).map { $0 - level } }
     }

@@ -14,18 +14,20 @@ struct FenceJudge {
   let fences: FenceSet
   let (transformer, geodesy): (any CoordinateTransformer, any Geodesy)
   let now: Instant
+  /// The feed's observations, if anything asks for their attributes.
+  let observations: FeatureStore?
   var watch: Watch
   /// The objects before they changed.
-  private(set) var before: [(slot: Int, before: TrackedObject?)] = []
+  private(set) var before: [(number: Int, before: TrackedObject?)] = []
   /// The estimated effort so far, in nanoseconds.
   var effort = 0
 
   init(
     _ monitor: GeotriggerMonitor, _ watch: Watch, _ fences: FenceSet, _ store: FeatureStore, _ features: LayerFeatures?,
-    _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy, now: Instant
+    _ observations: FeatureStore?, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy, now: Instant
   ) {
     (self.monitor, self.store, self.features, self.fences, self.now) = (monitor, store, features, fences, now)
-    (self.transformer, self.geodesy, self.watch) = (transformer, geodesy, watch)
+    (self.observations, self.transformer, self.geodesy, self.watch) = (observations, transformer, geodesy, watch)
   }
 
   // MARK: Fixes
@@ -37,71 +39,66 @@ struct FenceJudge {
       watch.inaccurateCount += 1
       return
     }
-    let known = watch.slots[fix.object]
-    let slot = known ?? watch.lastSlot + 1
-    let old = known.flatMap { watch.objects[$0] }
+    let old = watch.objects[fix.number]
     if let old, fix.time < old.fix.time {
       watch.lateCount += 1
       return
     }
-    before.append((slot, old))
+    change(fix.number, from: old, to: fix) { judge, object in
+      if judge.monitor.reportsCrossings, let old { judge.reportCrossings(from: old.fix, &object) }
+      judge.move(&object, from: old?.fix.position, cause)
+      judge.forecast(&object, cause)
+    }
+  }
+
+  /// Judges the last fix of an object again.
+  mutating func judgeAgain(_ number: Int, _ cause: GeotriggerEvent.Cause) {
+    guard let old = watch.objects[number] else { return }
+    change(number, from: old, to: old.fix) { judge, object in
+      judge.move(&object, from: nil, cause)
+      judge.forecast(&object, cause)
+    }
+  }
+
+  private mutating func change(
+    _ number: Int, from old: TrackedObject?, to fix: Fix, _ body: (inout FenceJudge, inout TrackedObject) -> Void
+  ) {
+    before.append((number, old))
     var object = old ?? TrackedObject(fix: fix)
     object.fix = fix
-    if monitor.reportsCrossings, let old { reportCrossings(from: old.fix, &object) }
-    move(&object, slot, from: old?.fix.position, cause)
-    forecast(&object, cause)
-    if known == nil {
-      watch.slots[fix.object] = slot
-      watch.lastSlot = slot
-    }
-    watch.objects.insert(object, at: slot)
+    body(&self, &object)
+    watch.set(object, at: number, from: old)
   }
 
-  /// Judges the last fix of an object again, if it concerns it.
-  mutating func judgeAgain(_ slot: Int, _ work: Rejudging, near boxes: [Envelope]?) {
-    effort += 20
-    guard var object = watch.objects[slot] else { return }
-    if let edited = work.fences, let boxes, !object.inside.contains(where: { edited.contains($0.fence) }),
-      !boxes.contains(where: { $0.contains(x: object.fix.position.x, y: object.fix.position.y) })
-    {
-      return
-    }
-    before.append((slot, object))
-    move(&object, slot, from: nil, work.cause)
-    forecast(&object, work.cause)
-    watch.objects.insert(object, at: slot)
-  }
-
-  /// Enters an object's fences whose dwell time has passed.
+  /// Enters fences whose dwell time has passed.
   mutating func endDwelling(until time: Instant) {
-    while let next = watch.dwelling.first, next.due <= time {
-      watch.dwelling.removeFirst()
-      guard var object = watch.objects[next.slot],
-        let index = object.inside.firstIndex(where: { $0.fence == next.fence && $0.due == next.due })
+    let due = watch.dwelling.prefix { $0.due <= time }
+    watch.dwelling.removeFirst(due.count)
+    for next in due {
+      guard let old = watch.objects[next.object],
+        let index = old.inside.firstIndex(where: { $0.fence == next.fence && $0.due == next.due })
       else { continue }
-      before.append((next.slot, object))
-      object.inside[index].due = nil
-      object.inside[index].since = next.due
-      enter(next.fence, &object, .dwelled, at: next.due)
-      watch.insideCount += 1
-      watch.objects.insert(object, at: next.slot)
+      change(next.object, from: old, to: old.fix) { judge, object in
+        object.inside[index].due = nil
+        object.inside[index].since = next.due
+        judge.watch.insideCount += 1
+        judge.enter(next.fence, &object, .dwelled, at: next.due)
+      }
     }
   }
 
   /// Ends all memberships of an object and forgets it.
-  mutating func forget(_ slot: Int, _ cause: GeotriggerEvent.Cause) {
-    guard let object = watch.objects.remove(slot) else { return }
-    before.append((slot, object))
+  mutating func forget(_ number: Int, _ cause: GeotriggerEvent.Cause) {
+    guard let object = watch.objects[number] else { return }
+    before.append((number, object))
     for membership in object.inside { leave(membership, object.fix, from: nil, cause) }
     for fence in object.forecasts { report(.withdrawn, cause, object.fix, fence, at: now) }
-    watch.slots[object.fix.object] = nil
+    watch.set(nil, at: number, from: object)
   }
 
   // MARK: Transitions
 
-  private mutating func move(
-    _ object: inout TrackedObject, _ slot: Int, from previous: Point?, _ cause: GeotriggerEvent.Cause
-  ) {
+  private mutating func move(_ object: inout TrackedObject, from previous: Point?, _ cause: GeotriggerEvent.Cause) {
     effort += 500
     var (entered, kept) = ([UInt32](), [Int]())
     forEachFence(near: object.fix) { judge, row, fence in
@@ -121,7 +118,7 @@ struct FenceJudge {
       let due = monitor.minimumDwell > 0 ? now.advanced(by: monitor.minimumDwell) : nil
       object.inside.append(Membership(fence: fence, since: time, due: due))
       if let due {
-        watch.dwelling.append((due, slot, fence))
+        watch.await(due, object.fix.number, fence)
       } else {
         watch.insideCount += 1
         enter(fence, &object, cause, at: time, from: previous)
@@ -189,7 +186,7 @@ struct FenceJudge {
   }
 
   private func isTrue(_ condition: Expression, _ fix: Fix) -> Bool {
-    let value = try? condition.evaluated { name in name.hasPrefix("feed.") ? Self.value(String(name.dropFirst(5)), of: fix) : .null }
+    let value = try? condition.evaluated { name in name.hasPrefix("feed.") ? self.value(String(name.dropFirst(5)), of: fix) : .null }
     return value == .bool(true)
   }
 
@@ -200,13 +197,13 @@ struct FenceJudge {
     let value = try? message.evaluated { name in
       if name == "type" { return .string(kind.rawValue) }
       if name == "fence.id" { return .integer(Int64(fence)) }
-      if name.hasPrefix("feed.") { return Self.value(String(name.dropFirst(5)), of: fix) }
+      if name.hasPrefix("feed.") { return self.value(String(name.dropFirst(5)), of: fix) }
       return store.schema.column(named: String(name.dropFirst(6))).flatMap { row?.value($0) } ?? .null
     }
     return value ?? .null
   }
 
-  private static func value(_ name: String, of fix: Fix) -> AttributeValue {
+  private func value(_ name: String, of fix: Fix) -> AttributeValue {
     let known: AttributeValue? =
       switch name {
       case "object": .string(fix.object.string)
@@ -218,7 +215,9 @@ struct FenceJudge {
       case "course": fix.course.map { .double($0) }
       default: nil
       }
-    return known ?? fix.attribute?(name) ?? .null
+    if let known { return known }
+    guard let observations, let id = fix.observation, let column = observations.schema.column(named: name) else { return .null }
+    return observations.feature(id: id)?.value(column) ?? .null
   }
 
   // MARK: Fences
@@ -244,8 +243,13 @@ struct FenceJudge {
       case .enterContainsExitDoesNotContain: true
       case .enterContainsExitDoesNotIntersect: !staying
       }
-    guard let shape = shape(row, fence) else { return false }
     let radius = radius(fix)
+    if let point = fences.reference == .wgs84 ? store[row]?.point : nil, monitor.buffer > 0 || radius > 0 {
+      effort += 1000
+      let line = try? geodesy.inverse(from: fix.position, to: Point(x: point.x, y: point.y))
+      return line.map { isStrict ? $0.distance + radius <= monitor.buffer : $0.distance <= monitor.buffer + radius } ?? false
+    }
+    guard let shape = shape(row, fence) else { return false }
     guard monitor.buffer > 0 || radius > 0 else {
       effort += 200
       return places(of: fix.position).contains { shape.holds($0, strictly: isStrict) }
@@ -286,7 +290,10 @@ struct FenceJudge {
   private mutating func forEachFence(near fix: Fix, _ body: (inout FenceJudge, _ row: UInt32, _ fence: Int) -> Void) {
     let reach = monitor.buffer + radius(fix)
     if reach > 0 {
-      for row in rows(in: [FenceShape.box(around: fix.position, within: reach)]) { body(&self, row, store.id(ofPresent: row)) }
+      for row in rows(in: [FenceShape.box(around: fix.position, within: reach)]) {
+        let fence = store.id(ofPresent: row)
+        if !fences.isOwn || fence != fix.number { body(&self, row, fence) }
+      }
       return
     }
     for place in places(of: fix.position) {
@@ -294,7 +301,10 @@ struct FenceJudge {
       store.index.search(Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y), into: &found)
       guard found.count > 0 else { continue }
       let rows = found.withRows { Array($0) }
-      for row in rows { body(&self, row, store.id(ofPresent: row)) }
+      for row in rows {
+        let fence = store.id(ofPresent: row)
+        if !fences.isOwn || fence != fix.number { body(&self, row, fence) }
+      }
     }
   }
 

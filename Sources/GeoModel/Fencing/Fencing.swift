@@ -8,8 +8,10 @@ import Proximity
 
 /// What a feed says of one of its objects at one time.
 public struct Fix: Sendable {
-  /// The id of the object in its feed.
+  /// The id of the object: that of the location source, or a track's.
   public var object: Text
+  /// The object's number in its feed: 0 for that of a location source, the entity's otherwise.
+  public var number: Int
   public var time: Instant
   /// Longitude and latitude in degrees on WGS 84.
   public var position: Point
@@ -19,15 +21,14 @@ public struct Fix: Sendable {
   public var speed: Double?
   /// In degrees clockwise from true north.
   public var course: Double?
-  /// The value of a further attribute; nil for null.
-  public var attribute: (@Sendable (_ name: String) -> AttributeValue?)?
+  /// The observation that has further attributes. Its number, as its row would keep the columns from being written in place.
+  var observation: Int?
 
   public init(
-    object: Text, time: Instant, position: Point, accuracy: Double = 0, speed: Double? = nil, course: Double? = nil,
-    attribute: (@Sendable (_ name: String) -> AttributeValue?)? = nil
+    object: Text, number: Int = 0, time: Instant, position: Point, accuracy: Double = 0, speed: Double? = nil, course: Double? = nil
   ) {
-    (self.object, self.time, self.position, self.accuracy) = (object, time, position, accuracy)
-    (self.speed, self.course, self.attribute) = (speed, course, attribute)
+    (self.object, self.number, self.time, self.position) = (object, number, time, position)
+    (self.accuracy, self.speed, self.course) = (accuracy, speed, course)
   }
 }
 
@@ -36,7 +37,7 @@ public struct GeotriggerEvent: Sendable {
   public enum Kind: String, Sendable { case enter, exit, forecast, withdrawn, sequence }
   public enum Cause: String, Sendable {
     case moved, dwelled, crossed, approaching, turnedAway, completed
-    case fenceChanged, fenceRemoved, filterChanged, objectPurged, monitorStarted, monitorStopped
+    case fenceChanged, fenceMoved, fenceRemoved, filterChanged, objectPurged, monitorStarted, monitorStopped
   }
   public let number: Int
   public let kind: Kind
@@ -74,42 +75,73 @@ public struct Membership: Sendable {
   var due: Instant?
 }
 
-/// Objects to judge again after an edit, a part at a time.
+/// Objects to judge again after an edit, or for the first time after a start; a part at a time.
 struct Rejudging: Sendable {
   /// The edited fences; nil for all.
   var fences: Set<Int>?
   var cause: GeotriggerEvent.Cause
-  /// The next object.
-  var slot = 0
+  /// The objects that this concerns, in descending order; nil for all, and for all of the feed when the monitor starts.
+  var objects: [Int]?
+  var isStart = false
+  /// Of all, those up to this number have been judged.
+  var last = Int.min
+
+  init(fences: Set<Int>? = nil, cause: GeotriggerEvent.Cause) { (self.fences, self.cause) = (fences, cause) }
 
   mutating func merge(_ other: Rejudging) {
     if let more = other.fences { fences?.formUnion(more) } else { fences = nil }
-    (cause, slot) = (other.cause, 0)
+    if let own = objects, let more = other.objects {
+      objects = Set(own).union(more).sorted(by: >)
+    } else if !(isStart && other.objects != nil) {
+      objects = nil
+      last = .min
+    }
+    cause = other.cause
   }
 }
 
 /// What one monitor knows.
 struct Watch: Sendable {
-  /// Objects by the order of their first fixes.
-  var objects = Numbered<TrackedObject>()
-  var slots: [Text: Int] = [:]
-  var lastSlot = -1
+  /// By their numbers in the feed.
+  private(set) var objects = Numbered<TrackedObject>()
+  /// The objects inside of each fence, also those whose dwell time has not passed.
+  private(set) var holders: [Int: Set<Int>] = [:]
   var insideCount = 0
   var (eventCount, lateCount, inaccurateCount) = (0, 0, 0)
   /// The last ones, at least as many as clients may ask for.
   var events: [GeotriggerEvent] = []
-  /// Memberships that wait for the minimum dwell, in the order in which they are due.
-  var dwelling: [(due: Instant, slot: Int, fence: Int)] = []
+  /// Memberships that wait for the minimum dwell, in the order in which they are due. Those that have ended meanwhile stay.
+  var dwelling: [(due: Instant, object: Int, fence: Int)] = []
   var rejudging: Rejudging?
   var fences: FenceSet?
 
   /// Number of events that are kept.
   static let eventLimit = 1000
 
+  /// Sets what is known of an object; nil forgets it.
+  ///
+  /// - Parameter old: what was known before.
+  mutating func set(_ object: TrackedObject?, at number: Int, from old: TrackedObject?) {
+    if let object { objects.insert(object, at: number) } else { _ = objects.remove(number) }
+    let (before, now) = (old?.inside ?? [], object?.inside ?? [])
+    for membership in before where !now.contains(where: { $0.fence == membership.fence }) {
+      holders[membership.fence]?.remove(number)
+      if holders[membership.fence]?.isEmpty == true { holders[membership.fence] = nil }
+    }
+    for membership in now where !before.contains(where: { $0.fence == membership.fence }) {
+      holders[membership.fence, default: []].insert(number)
+    }
+  }
+
   mutating func append(_ event: GeotriggerEvent) {
     events.append(event)
     // Dropped a thousand at a time, as each time moves the others.
     if events.count >= 2 * Self.eventLimit { events.removeFirst(Self.eventLimit) }
+  }
+
+  mutating func await(_ due: Instant, _ object: Int, _ fence: Int) {
+    let index = dwelling.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
+    dwelling.insert((due, object, fence), at: index)
   }
 }
 
@@ -122,6 +154,8 @@ struct FenceSet: Sendable {
   let filter: BoundSource?
   /// The filters of a layer; nil where no conditions say them.
   let conditions: [CompiledExpression]?
+  /// Whether the fences are the objects of the feed, of which none is its own fence.
+  let isOwn: Bool
   /// By feature id.
   var shapes: [Int: FenceShape] = [:]
 
@@ -142,6 +176,8 @@ struct Fencing: Sendable {
   struct Notice {
     /// Feed or fences are other objects.
     var isReset = false
+    /// The feed has no objects any more.
+    var isFeedClosed = false
     var warnings = false
     var rejudging: Rejudging?
 
@@ -156,7 +192,7 @@ struct Judged: UndoRecord {
   let monitor: GeotriggerMonitorID
   let number: Int
   /// The objects before, nil if there were none, in the order in which they changed.
-  var objects: [(slot: Int, before: TrackedObject?)]
+  var objects: [(number: Int, before: TrackedObject?)]
   let counts: (inside: Int, events: Int, late: Int, inaccurate: Int)
   /// The whole, where more than objects changed.
   let whole: Watch?
@@ -173,14 +209,7 @@ struct Judged: UndoRecord {
       return
     }
     guard var watch = world.fencing.watches.removeValue(forKey: number) else { return }
-    for (slot, before) in objects.reversed() {
-      if let before {
-        watch.objects.insert(before, at: slot)
-        watch.slots[before.fix.object] = slot
-      } else if let added = watch.objects.remove(slot) {
-        watch.slots[added.fix.object] = nil
-      }
-    }
+    for (number, before) in objects.reversed() { watch.set(before, at: number, from: watch.objects[number]) }
     (watch.insideCount, watch.eventCount, watch.lateCount, watch.inaccurateCount) = counts
     watch.events.removeAll { $0.number > counts.events }
     watch.fences?.shapes = [:]

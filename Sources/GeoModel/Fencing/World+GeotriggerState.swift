@@ -17,13 +17,8 @@ extension World {
     of id: GeotriggerMonitorID, object: Text?, _ body: (Text, Membership) -> Bool
   ) throws(ModelError) {
     guard let watch = fencing.watches[try geotriggers.requireNumbered(id).number] else { return }
-    func visit(_ tracked: TrackedObject) -> Bool {
-      tracked.inside.allSatisfy { $0.due != nil || body(tracked.fix.object, $0) }
+    for tracked in watch.objects.elements where !tracked.inside.isEmpty && object.map({ $0 == tracked.fix.object }) ?? true {
+      guard tracked.inside.allSatisfy({ $0.due != nil || body(tracked.fix.object, $0) }) else { return }
     }
-    if let object {
-      if let tracked = watch.slots[object].flatMap({ watch.objects[$0] }) { _ = visit(tracked) }
-      return
-    }
-    for tracked in watch.objects.elements where !visit(tracked) { return }
   }
 }

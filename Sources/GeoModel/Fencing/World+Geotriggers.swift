@@ -8,32 +8,47 @@ import Proximity
 extension World {
   /// Judges fixes of a feed for all monitors that watch it.
   public mutating func judge(_ fixes: [Fix], of feed: ObjectReference) {
-    guard !fencing.watches.isEmpty else { return }
-    for id in referrers(to: feed, of: GeotriggerMonitor.self) {
-      guard let monitor = geotriggers[id], monitor.feed == feed.text, monitor.isRunning else { continue }
+    guard !fixes.isEmpty else { return }
+    forEachMonitor(of: feed) { world, monitor in
       let ordered = fixes.count > 1 ? fixes.sorted { $0.time < $1.time } : fixes
-      judge(monitor) { judge in for fix in ordered { judge.judge(fix) } }
+      world.judge(monitor) { judge in for fix in ordered { judge.judge(fix) } }
     }
   }
 
   /// Ends the memberships of objects that a feed has no more.
-  public mutating func forget(_ objects: [Text], of feed: ObjectReference) {
+  public mutating func forget(_ objects: [Int], of feed: ObjectReference) {
+    guard !objects.isEmpty else { return }
+    forEachMonitor(of: feed) { world, monitor in
+      world.judge(monitor) { judge in for number in objects { judge.forget(number, .objectPurged) } }
+    }
+  }
+
+  /// The running monitors of a feed.
+  private mutating func forEachMonitor(of feed: ObjectReference, _ body: (inout World, GeotriggerMonitor) -> Void) {
     guard !fencing.watches.isEmpty else { return }
     for id in referrers(to: feed, of: GeotriggerMonitor.self) {
       guard let monitor = geotriggers[id], monitor.feed == feed.text, monitor.isRunning else { continue }
-      judge(monitor) { judge in
-        for slot in objects.compactMap({ judge.watch.slots[$0] }) { judge.forget(slot, .objectPurged) }
-      }
+      body(&self, monitor)
     }
+  }
+
+  /// Whether a monitor watches an object, as its feed or as its fences.
+  func isWatched(_ feed: ObjectReference) -> Bool {
+    !fencing.watches.isEmpty && references.all(to: feed.text).contains { $0.collection == .geotriggers }
   }
 
   /// Runs judgements for one monitor, and publishes what they count.
   private mutating func judge(_ monitor: GeotriggerMonitor, _ body: (inout FenceJudge) -> Void) {
     guard let number = geotriggers.number(of: monitor.id), let watch = fencing.watches.removeValue(forKey: number) else { return }
     let counts = (watch.insideCount, watch.eventCount, watch.lateCount, watch.inaccurateCount)
-    let set = watch.fences ?? FenceSet(object: ObjectReference(.overlays, ""), reference: .wgs84, wrap: nil, filter: nil, conditions: nil)
+    let set =
+      watch.fences
+      ?? FenceSet(object: ObjectReference(.overlays, ""), reference: .wgs84, wrap: nil, filter: nil, conditions: nil, isOwn: false)
     let (store, features) = fences(of: set.object)
-    var judge = FenceJudge(monitor, consume watch, set, store ?? FeatureStore(), features, transformer, geodesy, now: clock.now)
+    let asksForAttributes = monitor.condition != nil || monitor.message != nil
+    let observations = asksForAttributes ? entityContents(of: monitor)?.observations : nil
+    var judge = FenceJudge(
+      monitor, consume watch, set, store ?? FeatureStore(), features, observations, transformer, geodesy, now: clock.now)
     body(&judge)
     fencing.watches[number] = judge.watch
     recordUndo(Judged(monitor: monitor.id, number: number, objects: judge.before, counts: counts, whole: nil))
@@ -52,7 +67,10 @@ extension World {
   /// The features of a layer or an overlay; nil if there is none, or it is not loaded.
   private func fences(of object: ObjectReference) -> (FeatureStore?, LayerFeatures?) {
     if object.collection == .overlays { return (overlays[OverlayID(object.id)]?.store, nil) }
-    let features = layers[LayerID(object.id)]?.features
+    if object.collection == .entitySources {
+      return (entitySources.read(EntitySourceID(object.id)) { $0.pointee.contents.entities }, nil)
+    }
+    let features = layers[LayerID(object.id)].flatMap { live($0).features }
     return (features?.store, features?.isUnfiltered == false ? features : nil)
   }
 
@@ -66,7 +84,14 @@ extension World {
       fencing.watches[number, default: Watch()].fences = fences
       changeKnown(monitor.id) { $0.live.status = .started }
       updateWarnings(of: monitor.id)
-      judge(monitor) { [fixes = fixes(of: monitor)] judge in for fix in fixes { judge.judge(fix, .monitorStarted) } }
+      if entityContents(of: monitor) != nil {
+        changeKnown(monitor.id) { $0.live.status = .starting }
+        fencing.watches[number]?.rejudging = Rejudging(cause: .monitorStarted)
+        fencing.watches[number]?.rejudging?.isStart = true
+        judgeAgain(monitor)
+      } else {
+        judge(monitor) { [fixes = fixes(of: monitor)] judge in for fix in fixes { judge.judge(fix, .monitorStarted) } }
+      }
     } catch {
       changeKnown(monitor.id) { $0.live.status = .failedToStart(error) }
     }
@@ -76,7 +101,7 @@ extension World {
     if monitor.isRunning, let number = geotriggers.number(of: monitor.id) {
       keepForRollback(monitor.id, number)
       judge(monitor) { judge in
-        for slot in judge.watch.slots.values.sorted() { judge.forget(slot, .monitorStopped) }
+        for number in judge.watch.objects.numbers(after: .min, limit: .max) { judge.forget(number, .monitorStopped) }
         judge.watch.dwelling = []
         judge.watch.rejudging = nil
         judge.watch.fences = nil
@@ -114,12 +139,12 @@ extension World {
         kind: "unknownId", message: "The monitor has no \(member), or what it names does not exist.",
         path: "/geotriggers/\(monitor.id)/\(member)", expected: "an object")
     }
-    guard let feed = monitor.feed, find(feed.string)?.collection == .locationSources else { throw missing("feed") }
-    guard let object = monitor.fences.flatMap({ find($0.string) }), object.collection == .overlays || object.collection == .layers else {
-      throw missing("fences")
-    }
-    let layer = object.collection == .layers ? layers[LayerID(object.id)] : nil
-    let reference = layer?.reference ?? overlays[OverlayID(object.id)]?.reference ?? .wgs84
+    guard let feed = monitor.feed, find(feed.string)?.isFeed == true else { throw missing("feed") }
+    guard let object = monitor.fences.flatMap({ find($0.string) }), object.holdsFences else { throw missing("fences") }
+    let layer = object.collection == .layers ? layers[LayerID(object.id)].map(live) : nil
+    let entities = object.collection == .entitySources ? EntitySourceID(object.id) : layer?.features?.entitySource
+    let reference =
+      layer?.reference ?? overlays[OverlayID(object.id)]?.reference ?? entities.flatMap { entitySources[$0] }?.schema.reference ?? .wgs84
     let info = try? transformer.describe(reference)
     var filter: BoundSource?
     if let clause = monitor.whereClause {
@@ -137,13 +162,17 @@ extension World {
     }
     return FenceSet(
       object: object, reference: reference, wrap: info.flatMap { WorldWrap($0, transformer) }, filter: filter,
-      conditions: layer?.features?.conditions)
+      conditions: layer?.features?.conditions, isOwn: entities.map { $0.rawValue == feed.string } ?? false)
   }
 
   private mutating func updateWarnings(of id: GeotriggerMonitorID) {
     guard let monitor = geotriggers[id], monitor.isRunning else { return }
     var warnings: [GeotriggerWarning] = []
-    if monitor.feed.flatMap({ locationSources[LocationSourceID($0.string)] })?.status != .started { warnings.append(.feedNotStarted) }
+    let feed = monitor.feed?.string ?? ""
+    let isStarted =
+      locationSources[LocationSourceID(feed)]?.status == .started
+      || entitySources.read(EntitySourceID(feed)) { $0.pointee.status == .connected } == true
+    if !isStarted { warnings.append(.feedNotStarted) }
     let store = monitor.fences.flatMap { find($0.string) }.flatMap { fences(of: $0).0 }
     if store?.isEmpty ?? true { warnings.append(.noFences) }
     if let store, store.index.count < store.count { warnings.append(.badFences) }
@@ -162,28 +191,32 @@ extension World {
       notice(ObjectReference(.overlays, overlay.rawValue), Rejudging(fences: ids, cause: .fenceChanged))
     case .changed(let object, let property):
       switch (object.collection, property) {
-      case (.layers, .loadStatus), (.layers, .featureCount), (.layers, .extent): notice(object, Rejudging(cause: .fenceChanged))
+      case (.layers, .loadStatus), (.layers, .featureCount), (.layers, .extent):
+        // Of a layer over entities, what moves is noticed entity by entity.
+        let isOfEntities = layers.read(LayerID(object.id)) { $0.pointee.features?.entitySource != nil } ?? false
+        notice(object, isOfEntities ? nil : Rejudging(cause: .fenceChanged))
       case (.layers, .definitionExpression), (.layers, .time), (.layers, .isTimeFilterEnabled):
         notice(object, Rejudging(cause: .filterChanged))
-      case (.locationSources, .status): notice(object, nil)
+      case (.locationSources, .status), (.entitySources, .status), (.entitySources, .entityCount): notice(object, nil)
       case (.geotriggers, _): noticeSetting(property, of: object)
       default: break
       }
-    case .created(let object), .closed(let object):
-      if object.collection == .geotriggers {
-        if case .closed = change.event, let number = change.number { fencing.watches[number] = nil }
-      } else {
-        notice(object, object.collection == .layers || object.collection == .overlays ? Rejudging(cause: .fenceRemoved) : nil)
-      }
-    case .replaced, .member, .entities, .clock, .history, .document: break
+    case .created(let object): if object.holdsFences { notice(object, Rejudging(cause: .fenceChanged)) }
+    case .closed(let object):
+      if object.collection == .geotriggers, let number = change.number { fencing.watches[number] = nil }
+      if object.holdsFences { notice(object, Rejudging(cause: .fenceRemoved)) }
+      if object.isFeed { notice(object, nil, isClosed: true) }
+    case .entities, .replaced, .member, .clock, .history, .document: break
     }
   }
 
-  private mutating func notice(_ object: ObjectReference, _ rejudging: Rejudging?) {
+  /// Notes an edit of fences, or of the state of a feed.
+  mutating func notice(_ object: ObjectReference, _ rejudging: Rejudging?, isClosed: Bool = false) {
     for id in referrers(to: object, of: GeotriggerMonitor.self) {
-      guard let number = geotriggers.number(of: id), geotriggers[id]?.isRunning == true else { continue }
+      guard let number = geotriggers.number(of: id), let monitor = geotriggers[id], monitor.isRunning else { continue }
       fencing.noticed[number, default: Fencing.Notice()].warnings = true
-      if let rejudging { fencing.noticed[number]?.add(rejudging) }
+      if isClosed, monitor.feed == object.text { fencing.noticed[number]?.isFeedClosed = true }
+      if let rejudging, monitor.fences == object.text { fencing.noticed[number]?.add(rejudging) }
     }
   }
 
@@ -210,8 +243,14 @@ extension World {
         continue
       }
       if notice.warnings { updateWarnings(of: monitor.id) }
-      guard let rejudging = notice.rejudging else { continue }
+      if notice.isFeedClosed {
+        judge(monitor) { judge in
+          for number in judge.watch.objects.numbers(after: .min, limit: .max) { judge.forget(number, .objectPurged) }
+        }
+      }
+      guard var rejudging = notice.rejudging else { continue }
       renewFences(of: monitor, number, rejudging.fences)
+      rejudging.objects = rejudging.fences.flatMap { concerned(by: $0, monitor, number) }
       if fencing.watches[number]?.rejudging == nil {
         fencing.watches[number]?.rejudging = rejudging
       } else {
@@ -233,17 +272,66 @@ extension World {
     fencing.watches[number]?.fences?.shapes = shapes
   }
 
-  /// Judges objects again for about 5 ms.
+  /// Judges objects again, or a feed's for the first time, for about 5 ms.
   private mutating func judgeAgain(_ monitor: GeotriggerMonitor) {
+    let feed = entityContents(of: monitor)
+    let ground = monitor.feed.flatMap { entitySources[EntitySourceID($0.string)] }.map {
+      Ground(reference: $0.schema.reference, transformer: transformer, geodesy: geodesy)
+    }
+    let schema = monitor.feed.flatMap { entitySources[EntitySourceID($0.string)]?.schema }
     judge(monitor) { judge in
       guard var work = judge.watch.rejudging else { return }
-      let boxes = judge.boxes(of: work)
-      while work.slot <= judge.watch.lastSlot, judge.effort < 5_000_000 {
-        judge.judgeAgain(work.slot, work, near: boxes)
-        work.slot += 1
+      judge.watch.rejudging = nil
+      while judge.effort < 5_000_000 {
+        if let number = work.objects?.popLast() {
+          judge.judgeAgain(number, work.cause)
+          continue
+        }
+        guard work.objects == nil else { return }
+        let numbers =
+          work.isStart ? feed?.numbers(after: work.last, limit: 64) ?? [] : judge.watch.objects.numbers(after: work.last, limit: 64)
+        guard let last = numbers.last else { return }
+        for number in numbers {
+          if !work.isStart {
+            judge.judgeAgain(number, work.cause)
+          } else if let fix = ground.flatMap({ ground in schema.flatMap { feed?.fix(of: number, $0, ground) } }) {
+            judge.judge(fix, work.cause)
+          }
+        }
+        work.last = last
       }
-      judge.watch.rejudging = work.slot > judge.watch.lastSlot ? nil : work
+      judge.watch.rejudging = work
     }
+    guard geotriggers[monitor.id]?.live.status == .starting, geotriggers[monitor.id]?.live.awaitsTicks == false || !isStarting(monitor) else { return }
+    changeKnown(monitor.id) { $0.live.status = .started }
+    for process in fencing.starting.removeValue(forKey: monitor.id) ?? [] { end(process, .completed) }
+  }
+
+  private func isStarting(_ monitor: GeotriggerMonitor) -> Bool {
+    geotriggers.number(of: monitor.id).flatMap { fencing.watches[$0]?.rejudging?.isStart } ?? false
+  }
+
+  /// The objects that an edit of fences may concern: those inside, and those near; nil for all.
+  private func concerned(by fences: Set<Int>, _ monitor: GeotriggerMonitor, _ number: Int) -> [Int]? {
+    guard fences.count <= 1000, monitor.accuracyMode == .geometry, monitor.forecastHorizon == 0,
+      let watch = fencing.watches[number], let set = watch.fences, set.reference == .wgs84,
+      let objects = entityContents(of: monitor)?.entities, let extent = objects.extent,
+      entitySources[EntitySourceID(monitor.feed?.string ?? "")]?.schema.reference == .wgs84
+    else { return nil }
+    let store = self.fences(of: set.object).0
+    var concerned: Set<Int> = []
+    for id in fences {
+      concerned.formUnion(watch.holders[id] ?? [])
+      guard let box = store?.feature(id: id)?.envelope.map({ FenceShape.box(around: $0, within: monitor.buffer) }) else { continue }
+      let boxes = [-360, 0, 360].map { Envelope(xMin: box.xMin + $0, yMin: box.yMin, xMax: box.xMax + $0, yMax: box.yMax) }
+      for row in objects.rows(in: boxes.filter(extent.intersects)) { concerned.insert(objects.id(ofPresent: row)) }
+    }
+    return concerned.sorted(by: >)
+  }
+
+  /// What a feed of entities has; nil for another feed.
+  private func entityContents(of monitor: GeotriggerMonitor) -> EntityContents? {
+    monitor.feed.flatMap { feed in entitySources.read(EntitySourceID(feed.string)) { $0.pointee.contents } }
   }
 
   /// Continues what waits for time: judging again, and memberships that begin after a while.
@@ -255,13 +343,7 @@ extension World {
   }
 }
 
-extension FenceJudge {
-  /// Boxes in longitude and latitude around the edited fences, within which objects may enter; nil if they may be anywhere.
-  fileprivate func boxes(of work: Rejudging) -> [Envelope]? {
-    guard let ids = work.fences, ids.count <= 16, fences.reference == .wgs84 else { return nil }
-    guard monitor.buffer == 0, monitor.accuracyMode == .geometry, monitor.forecastHorizon == 0 else { return nil }
-    return ids.compactMap { store.feature(id: $0)?.envelope }.flatMap { box in
-      [0, -360, 360].map { Envelope(xMin: box.xMin + $0, yMin: box.yMin, xMax: box.xMax + $0, yMax: box.yMax) }
-    }
-  }
+extension ObjectReference {
+  fileprivate var isFeed: Bool { collection == .locationSources || collection == .entitySources }
+  fileprivate var holdsFences: Bool { collection == .overlays || collection == .layers || collection == .entitySources }
 }

@@ -115,7 +115,7 @@ public struct EntityContents: Sendable {
   public private(set) var entities: FeatureStore
   /// All observations by number, with their entity in an attribute after those of the fields.
   public private(set) var observations: FeatureStore
-  private var tracks = Numbered<EntityTrack>()
+  private(set) var tracks = Numbered<EntityTrack>()
   private var numbers: TreeDictionary<TrackID, Int> = [:]
   public private(set) var counts = EntityCounts()
   private let entityColumn: Int

@@ -56,9 +56,9 @@ public struct GeotriggerMonitor: Entity {
   public var revision = 0
   /// The object that closes the monitor when it closes; nil for the session.
   public let owner: ObjectReference?
-  /// The id of a location source; of none any more, if that was closed.
+  /// The id of a location source or an entity source; of none any more, if that was closed.
   public internal(set) var feed: Text?
-  /// The id of a layer or an overlay.
+  /// The id of a layer, an overlay or an entity source.
   public internal(set) var fences: Text?
   public internal(set) var whereClause: Expression?
   public internal(set) var rule = GeotriggerRule.enterOrExit
@@ -147,8 +147,10 @@ extension World {
     for change in changes {
       guard case .text(let id)? = change.value else { continue }
       let collection = find(id)?.collection
-      if change.name == "feed", collection != .locationSources { throw .unknownID(.locationSources, id) }
-      if change.name == "fences", collection != .overlays {
+      if change.name == "feed", collection != .locationSources, collection != .entitySources {
+        throw .unknownID(.locationSources, id)
+      }
+      if change.name == "fences", collection != .overlays, collection != .entitySources {
         guard collection == .layers else { throw .unknownID(.layers, id) }
         _ = try layers.require(LayerID(id)).requireFeatures()
       }

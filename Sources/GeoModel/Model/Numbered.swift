@@ -81,6 +81,17 @@ public struct Numbered<Element: Sendable>: Sendable {
     return (results, last)
   }
 
+  /// The next numbers after one, at most `limit`.
+  func numbers(after number: Int, limit: Int) -> [Int] {
+    var numbers: [Int] = []
+    guard !isEmpty else { return numbers }
+    for chunk in chunks[chunkIndex(of: number)...] {
+      numbers += chunk.numbers.lazy.filter { $0 > number }.prefix(limit - numbers.count)
+      if numbers.count == limit { break }
+    }
+    return numbers
+  }
+
   /// - Complexity: O(log n).
   @inlinable subscript(number: Int) -> Element? {
     guard let (chunk, index) = place(of: number) else { return nil }

@@ -82,7 +82,7 @@ extension World {
     }
   }
 
-  private func layers(over source: ObjectReference) -> [LayerID] {
+  func layers(over source: ObjectReference) -> [LayerID] {
     referrers(to: source, of: Layer.self).filter { layers[$0]?.features?.entitySource?.rawValue == source.id }
   }
 
@@ -110,11 +110,13 @@ extension World {
     case .connecting: try connectEntitySource(id)
     case .disconnected, .failed: throw .notConnected(id)
     }
-    return try edit(id) { (source) throws(StoreFailure) in
+    let receipt = try edit(id) { (source) throws(StoreFailure) in
       let ground = Ground(reference: source.schema.reference, transformer: transformer, geodesy: geodesy)
       let receipt = try source.contents.receive(batch, source.schema, source.limits, at: now, ground)
       return (receipt, receipt.edit)
     }
+    judge(receipt, of: id)
+    return receipt
   }
 
   /// Purges all observations of some entities, or of all.
@@ -181,6 +183,7 @@ extension World {
     guard let (result, edit, changed) = outcome else { throw .unknownID(.entitySources, id.rawValue) }
     if !edit.isEmpty { record(.entities(id, edit)) }
     let source = ObjectReference(.entitySources, id.rawValue)
+    judgePurged(edit.purgedEntities, of: source)
     for property in changed { record(.changed(source, property)) }
     // Live data do not count as a change of the layer.
     let ofLayers = changed.compactMap { $0 == .entityCount ? Property.featureCount : $0 == .extent ? .extent : nil }

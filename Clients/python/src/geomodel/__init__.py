@@ -14,9 +14,9 @@ from ._generated import __version__, types
 from ._results import decode_column, decode_columns
 from ._parts import Parts, SyncParts
 from ._streams import Stream
-from ._subscriptions import StateChange, StateSubscription, Subscription
+from ._subscriptions import EventSubscription, StateChange, StateSubscription, Subscription
 from ._sync import SyncClient, SyncServer, launch_sync
-from ._sync_streams import SyncStateSubscription, SyncStream, SyncSubscription
+from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscription
 from .errors import (
     CallTimeoutError,
     ClosedError,
@@ -36,6 +36,7 @@ __all__ = [
     "ClosedError",
     "EncodeError",
     "Error",
+    "EventSubscription",
     "GeoModelError",
     "Launch",
     "NotificationsLostError",
@@ -49,6 +50,7 @@ __all__ = [
     "Stream",
     "Subscription",
     "SyncClient",
+    "SyncEventSubscription",
     "SyncParts",
     "SyncServer",
     "SyncStateSubscription",

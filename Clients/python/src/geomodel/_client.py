@@ -21,7 +21,7 @@ from ._limits import Limits
 from ._options import CallOptions
 from ._parts import Parts
 from ._streams import Stream
-from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
+from ._subscriptions import DEFAULT_LIMIT, EventSubscription, Opening, StateSubscription, Subscription
 from .errors import ClosedError, ProtocolError, ServerDiedError
 
 PROTOCOL_VERSIONS = (types.PROTOCOL_VERSION,)
@@ -176,6 +176,10 @@ class Client(Caller, Domains):
         """Observes a location source; each item's `method` is `location/changed` or `location/statusChanged`."""
         params = _present(locationSource=location_source, maxRate=max_rate)
         return Opening(self, "location/observe", params, lambda: Subscription(self, limit))
+
+    def observe_geotrigger(self, geotrigger: str, *, limit: int = DEFAULT_LIMIT) -> Opening[EventSubscription]:
+        """Observes a monitor: `async with server.observe_geotrigger("w") as events: async for event in events: ...`"""
+        return Opening(self, "geotrigger/observe", {"geotrigger": geotrigger}, lambda: EventSubscription(self, limit))
 
 
 class Server(Client):

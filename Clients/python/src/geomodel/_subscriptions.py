@@ -1,4 +1,4 @@
-"""Subscriptions: the state tree with its replica, a view's viewpoint, a source's locations."""
+"""Subscriptions: the state tree with its replica, a view's viewpoint, a source's locations, a monitor's events."""
 
 from __future__ import annotations
 
@@ -91,6 +91,28 @@ class Subscription(Subscribed[dict[str, Any]]):
 
     def _received(self, method: str, params: Mapping[str, Any]) -> None:
         self._push({"method": method, **params})
+
+
+class EventSubscription(Subscribed[dict[str, Any]]):
+    """Observes a geotrigger; each item is one event. `status` and `warnings` are the monitor's.
+
+    Reading raises `NotificationsLostError` once for events that the server left out because they were not read.
+    """
+
+    status: dict[str, Any] = {}
+    warnings: list[str] = []
+
+    def _opened(self, result: Any) -> None:
+        super()._opened(result)
+        self.status = result["status"]
+
+    def _received(self, method: str, params: Mapping[str, Any]) -> None:
+        if method == "geotrigger/statusChanged":
+            self.status, self.warnings = params["status"], params["warnings"]
+            return
+        self._lost += params.get("missed", 0)
+        for event in params["events"]:
+            self._push(event)
 
 
 class StateSubscription(Subscribed[StateChange]):

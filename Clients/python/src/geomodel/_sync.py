@@ -18,7 +18,7 @@ from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
 from ._parts import SyncParts
 from ._portal import Portal, Reports, do
 from ._subscriptions import DEFAULT_LIMIT, Opening
-from ._sync_streams import SyncStateSubscription, SyncStream, SyncSubscribed, SyncSubscription
+from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscribed, SyncSubscription
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -137,6 +137,7 @@ class SyncClient(Domains):
     observe_viewpoint = _followed(Client.observe_viewpoint, SyncSubscription)
     observe_taps = _followed(Client.observe_taps, SyncSubscription)
     observe_location = _followed(Client.observe_location, SyncSubscription)
+    observe_geotrigger = _followed(Client.observe_geotrigger, SyncEventSubscription)
 
 
 class SyncServer(SyncClient):

@@ -8,7 +8,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from ._portal import Portal, do
 from ._streams import Stream
-from ._subscriptions import StateChange, StateSubscription, Subscribed
+from ._subscriptions import EventSubscription, StateChange, StateSubscription, Subscribed
 from .errors import ClosedError
 
 T = TypeVar("T")
@@ -77,6 +77,20 @@ class SyncSubscribed(SyncStream[T]):
 
 class SyncSubscription(SyncSubscribed[dict[str, Any]]):
     """Observes a view or a location source; see `Subscription`."""
+
+
+class SyncEventSubscription(SyncSubscribed[dict[str, Any]]):
+    """Observes a geotrigger; see `EventSubscription`."""
+
+    _stream: EventSubscription  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @property
+    def status(self) -> dict[str, Any]:
+        return self._stream.status
+
+    @property
+    def warnings(self) -> list[str]:
+        return self._stream.warnings
 
 
 class SyncStateSubscription(SyncSubscribed[StateChange]):
