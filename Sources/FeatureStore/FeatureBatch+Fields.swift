@@ -59,8 +59,8 @@ extension FeatureBatch {
   }
 
   /// Adds a row with the geometry and the values of a feature's columns.
-  public mutating func append(_ feature: FeatureRow, columns names: [String]) {
-    begin()
+  public mutating func append(_ feature: FeatureRow, id: Int? = nil, columns names: [String]) {
+    begin(id: id)
     if let point = feature.point {
       setPoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z)
     } else {

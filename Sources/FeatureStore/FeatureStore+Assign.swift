@@ -46,6 +46,25 @@ extension FeatureStore {
     for row in removeRows(rows(of: ids)).rows { withChunk(of: row) { chunk, _ in chunk.discard(1) } }
   }
 
+  /// Gives all features new rows if few of the rows in use have one, or if row numbers run out. A feature that stays long keeps the
+  /// memory of a whole chunk.
+  ///
+  /// - Complexity: O(n) if it happens, which it does after at least seven times as many removals, or two thousand million additions.
+  public mutating func compact() {
+    let rows = slots.count * FeatureChunk.capacity
+    guard rows > 8 * (count + FeatureChunk.capacity) || nextRow > 1 << 31 else { return }
+    let names = Array(schema.names)
+    var fresh = FeatureStore(columns: names.indices.map { (names[$0], schema.declaredType(of: $0)) })
+    var batch = FeatureBatch()
+    forEach { feature in
+      batch.append(feature, id: feature.id, columns: names)
+      return true
+    }
+    guard (try? fresh.append(batch)) != nil else { return }
+    fresh.nextID = nextID
+    self = fresh
+  }
+
   /// The first features in order of insertion.
   public func first(_ count: Int) -> [FeatureRow] {
     var rows: [FeatureRow] = []

@@ -27,12 +27,28 @@ package struct FeatureSet: Sendable {
     (store, reference, layer, self.id) = (overlay.store, overlay.reference, nil, id.rawValue)
   }
 
-  /// - Parameter observations: whether the features are the observations, not the entities.
-  package init(_ id: EntitySourceID, observations: Bool, in world: borrowing World) throws(ModelError) {
+  /// - Parameter ids: of tracks, which are made for the query; nil for all.
+  /// - Throws: also for tracks of too many observations.
+  package init(
+    _ id: EntitySourceID, _ kind: EntityFeatures, ids: [Int]?, in world: borrowing World
+  ) throws {
     let source = try world.entitySources.require(id)
-    store = observations ? source.contents.observations : source.contents.entities
     (reference, layer, self.id) = (source.schema.reference, nil, id.rawValue)
+    switch kind {
+    case .entities: store = source.contents.entities
+    case .observations: store = source.contents.observations
+    case .tracks:
+      guard let tracks = source.contents.lines(of: ids, at: Self.maxInlineObservations) else {
+        throw QueryError.invalid(
+          "The tracks have too many observations.", path: "/ids",
+          expected: "entities with at most \(Self.maxInlineObservations) observations together")
+      }
+      store = tracks
+    }
   }
+
+  /// Maximum number of observations of tracks that are made on the loop: a few milliseconds.
+  private static let maxInlineObservations = 20_000
 
   /// The fields that hold the time of a feature.
   package func requireTime() throws(ModelError) -> LayerTime {

@@ -96,6 +96,7 @@ extension Wire {
         LayerTime(
           startField: time.startField, endField: time.endField,
           extent: try time.extent.map { try timeExtent($0, at: "/params/\(name)/extent") }))
+    case .trackDisplay(let display): .trackDisplay(try trackDisplay(display))
     case .basemapUpdate(let update): .basemapName(Text(update.name))
     case .newBookmarks(let bookmarks): .newBookmarks(try bookmarks.map(bookmark))
     case .viewpoint(let viewpoint): .viewpointTarget(try target(viewpoint))
@@ -146,6 +147,7 @@ extension MemberValue: JSONEncodable {
     case .sourceStatus(let status): Wire.sourceStatus(status).encode(to: &writer)
     case .surface(let surface): Wire.surface(surface).encode(to: &writer)
     case .time(let time): Wire.time(time).encode(to: &writer)
+    case .trackDisplay(let display): Wire.trackDisplay(display).encode(to: &writer)
     case .viewpoint(let viewpoint): Wire.viewpoint(viewpoint).encode(to: &writer)
     // No stored member has these: the model converts them to other values.
     case .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget: writer.null()

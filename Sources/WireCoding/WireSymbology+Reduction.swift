@@ -36,6 +36,29 @@ extension Wire {
       popup: reduction.popup.map(popup), isPopupEnabled: reduction.isPopupEnabled)
   }
 
+  static func trackDisplay(_ wire: SymbologyProtocol.TrackDisplay) throws(SymbologyError) -> TrackDisplay {
+    var display = TrackDisplay()
+    display.maximumObservations = wire.maximumObservations
+    (display.showsPreviousObservations, display.showsTrackLines) = (wire.showsPreviousObservations, wire.showsTrackLines)
+    if let given = wire.previousObservationRenderer {
+      display.previousObservationRenderer = try within("previousObservationRenderer") { () throws(SymbologyError) in
+        try renderer(given)
+      }
+    }
+    if let given = wire.trackLineRenderer {
+      display.trackLineRenderer = try within("trackLineRenderer") { () throws(SymbologyError) in try renderer(given) }
+    }
+    return display
+  }
+
+  static func trackDisplay(_ display: TrackDisplay) -> SymbologyProtocol.TrackDisplay {
+    .init(
+      maximumObservations: display.maximumObservations, showsPreviousObservations: display.showsPreviousObservations,
+      showsTrackLines: display.showsTrackLines,
+      previousObservationRenderer: display.previousObservationRenderer.map(renderer),
+      trackLineRenderer: display.trackLineRenderer.map(renderer))
+  }
+
   /// A statistic with its given name, or else one made from its type and field.
   package static func statistic(_ wire: FeatureProtocol.Statistic) -> NamedStatistic {
     let name = wire.name ?? wire.type.rawValue + (wire.field.map { "_\($0)" } ?? "")

@@ -19,6 +19,9 @@ public enum TrackID: Hashable, Sendable {
   }
 }
 
+/// What the features of a source are in queries.
+public enum EntityFeatures: String, Hashable, Sendable { case entities, observations, tracks }
+
 /// What is known of an observation beside its position and attributes.
 public struct Observation: Hashable, Sendable {
   /// Its number, in the order of receipt.
@@ -136,6 +139,33 @@ public struct EntityContents: Sendable {
     if case .integer(let number) = row.value(entityColumn) { Int(number) } else { -1 }
   }
 
+  /// The tracks of some entities, or all, as lines with the attributes of their entities; nil if they have more observations than a limit.
+  public func lines(of chosen: [Int]?, at limit: Int) -> FeatureStore? {
+    let count = chosen.map { $0.reduce(0) { $0 + (tracks.read($1) { $0.pointee.observations.count } ?? 0) } }
+    guard count ?? observations.count <= limit else { return nil }
+    var batch = FeatureBatch()
+    let all = chosen.map { Set($0).sorted() } ?? tracks.map { numbers[$0.id] ?? 0 }
+    for entity in all {
+      guard let track = tracks[entity], let head = entities.feature(id: entity), let first = track.observations.first,
+        let last = track.observations.last
+      else { continue }
+      let points = track.observations.compactMap { observation in
+        observations.feature(id: observation.id)?.position.map { point in
+          Point(x: point.x, y: point.y, z: point.z, m: Double(observation.time.nanoseconds) / 1e9)
+        }
+      }
+      batch.append(head, id: entity, columns: names)
+      batch.setGeometry(points.count > 1 ? .lineString(Positions(points)) : nil)
+      for (name, time) in [("startTime", first.time), ("endTime", last.time)] {
+        batch.set(column: batch.column(named: name), .string(time.text))
+      }
+      batch.set(column: batch.column(named: "observationCount"), integer: Int64(track.observations.count))
+    }
+    let more = [("startTime", FieldType.dateTime), ("endTime", .dateTime), ("observationCount", .integer)]
+    var store = FeatureStore(fields: entities.fields + more.map { Field(name: $0.0, type: $0.1) })
+    return (try? store.append(batch)) == nil ? nil : store
+  }
+
   // MARK: Receiving
 
   /// Adds the observations of a batch.
@@ -145,7 +175,9 @@ public struct EntityContents: Sendable {
   mutating func receive(
     _ given: FeatureBatch, _ schema: EntitySchema, _ limits: EntityLimits, at now: Instant, _ ground: Ground
   ) throws(StoreFailure) -> EntityReceipt {
-    guard Int(observations.rowLimit) + given.count < Int(UInt32.max) / 2 else { throw StoreFailure(StoreError.tooManyRows) }
+    observations.compact()
+    entities.compact()
+    guard Int(observations.rowLimit) + given.count < Int(UInt32.max) - 2048 else { throw StoreFailure(StoreError.tooManyRows) }
     var receipt = EntityReceipt()
     var batch = given
     receipt.lostValues = batch.conform(to: schema.fields)
@@ -297,4 +329,6 @@ public struct EntityContents: Sendable {
     entities.assign(heads, ids.enumerated().map { ($0, $1) })
   }
 
+
+  mutating func countSkipped(_ count: Int) { if count > 0 { counts.rejected[.time, default: 0] += count } }
 }

@@ -17,6 +17,7 @@ extension EntitySource {
     Member(
       .maxObservationsPerTrack, { $0.limits.maxObservationsPerTrack }, set: { $0.limits.maxObservationsPerTrack = $1 }),
     Member(.maxAge, { $0.limits.maxAge }, set: { $0.limits.maxAge = $1 }),
+    Member(.replayFactor) { $0.replay?.factor },
     // Derived members: what is received and purged records their changes.
     Member(derived: .entityCount) { source, _ in source.contents.entities.count.memberValue },
     Member(derived: .observationCount) { source, _ in source.contents.observations.count.memberValue },

@@ -24,6 +24,8 @@ public struct EntitySchema: Hashable, Sendable {
 
   /// The name of the attribute of observations with the number of their entity.
   public static let entityField = "entity"
+  /// Names of attributes that observations and tracks have beside the fields.
+  static let reserved = Set([entityField, "startTime", "endTime", "observationCount"].map { Text($0) })
 
   public var trackField: Text { fields[track].name }
   func name(_ field: Int?) -> Text? { field.map { fields[$0].name } }
@@ -62,6 +64,8 @@ public struct EntitySource: Sendable {
   public internal(set) var limits = EntityLimits()
   public internal(set) var status = EntityStatus.disconnected
   var reconnecting: Reconnecting?
+  /// Nil for a source to which clients push.
+  public internal(set) var replay: EntityReplay?
   public internal(set) var contents: EntityContents
 
   init(id: EntitySourceID, owner: ObjectReference?, schema: EntitySchema) {
@@ -71,7 +75,7 @@ public struct EntitySource: Sendable {
 }
 
 extension EntitySource: Entity {
-  public var isMoving: Bool { limits.maxAge != nil || reconnecting != nil }
+  public var isMoving: Bool { limits.maxAge != nil || reconnecting != nil || replay?.resumed != nil }
   /// Entities are live data, so they do not count as a change of the owner.
   public var parent: ObjectReference? { nil }
   public var requirements: [ObjectReference] { owner.map { [$0] } ?? [] }
@@ -92,7 +96,8 @@ extension EntitySource: Entity {
   /// Undo leaves live data alone, and the connection.
   public func undone(from current: EntitySource) -> EntitySource {
     var result = rolledBack(from: current)
-    (result.revision, result.status, result.reconnecting) = (current.revision, current.status, current.reconnecting)
+    (result.revision, result.status) = (current.revision, current.status)
+    (result.reconnecting, result.replay) = (current.reconnecting, current.replay)
     return result
   }
 
@@ -100,6 +105,7 @@ extension EntitySource: Entity {
   public var restoredAfterRemoval: EntitySource {
     var result = memento
     (result.status, result.reconnecting) = (.disconnected, nil)
+    result.replay?.resumed = nil
     return result
   }
 

@@ -48,6 +48,11 @@ extension Layer {
           if let isEnabled { layer.features?.isTimeFilterEnabled = isEnabled }
         }),
     ].only(where: hasFeatures) + (portrayal + [isPopupEnabled]).only(where: hasFeatures)
+    + [
+      Member(
+        .trackDisplay, default: TrackDisplay(), { $0.features?.trackDisplay ?? TrackDisplay() },
+        set: { $0.features?.trackDisplay = $1 }).only { $0.features?.entitySource != nil }
+    ]
 
   private static let hasFeatures: @Sendable (Layer) -> Bool = { $0.features != nil }
 

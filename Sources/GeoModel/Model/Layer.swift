@@ -90,6 +90,8 @@ public struct LayerFeatures: Sendable {
   public internal(set) var isTimeFilterEnabled = true
   /// The entity source whose entities are the features; ``store`` is then set only in a layer from ``World/live(_:)``.
   public internal(set) var entitySource: EntitySourceID?
+  /// Nil unless it has an entity source.
+  public internal(set) var trackDisplay: TrackDisplay?
 
   /// The reference of the features: stated by the source, else implied by its format, else unknown.
   var reference: SpatialReference {

@@ -45,6 +45,7 @@ public enum MemberValue: Sendable {
   case sourceStatus(SourceStatus)
   case surface(BaseSurface)
   case time(LayerTime)
+  case trackDisplay(TrackDisplay)
   case viewpoint(Viewpoint)
 
   // Values in commands; `World` converts them to values of the cases above.
@@ -98,6 +99,7 @@ extension MemberSettable {
     case .renderer(let renderer): renderer as? Self
     case .surface(let surface): surface as? Self
     case .time(let time): time as? Self
+    case .trackDisplay(let display): display as? Self
     case .viewpoint(let viewpoint): viewpoint as? Self
     case .fenceSequence(let sequence): sequence as? Self
     case .ids(let ids): ids[0..<ids.count] as? Self

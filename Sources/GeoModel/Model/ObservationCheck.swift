@@ -73,14 +73,21 @@ struct Accepted {
 
   /// Nil for a malformed time.
   private static func time(_ batch: FeatureBatch, _ row: Int, _ schema: EntitySchema, _ now: Instant) -> Instant? {
-    guard let field = schema.time else { return now }
-    switch batch.value(field, row: row) {
-    case .null: return now
-    case .string(let text): return Instant(text)
+    guard let field = schema.time, !batch.isNull(field, row: row) else { return now }
+    return Instant(observation: batch.value(field, row: row))
+  }
+}
+
+extension Instant {
+  /// The time of an observation: a text as of features, or milliseconds since 1970.
+  init?(observation value: AttributeValue) {
+    switch value {
+    case .string: self.init(time: value)
     case .integer(let milliseconds):
       let (nanoseconds, isBeyond) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-      return isBeyond ? nil : Instant(nanoseconds: nanoseconds)
-    case .bool, .double, .json: return nil
+      guard !isBeyond else { return nil }
+      self.init(nanoseconds: nanoseconds)
+    case .null, .bool, .double, .json: return nil
     }
   }
 }

@@ -13,6 +13,8 @@ extension MemberValue {
     case .popup(let popup): return .popup(try popup.placed(place))
     case .labels(let labels): return .labels(try labels.placed(place))
     case .featureReduction(let reduction): return .featureReduction(try reduction.placed(place))
+    case .trackDisplay(let display):
+      return .trackDisplay(try display.mapRenderers { (renderer) throws(SymbologyError) in try renderer.placed(place) })
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
       .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location,
       .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,

@@ -114,7 +114,10 @@ extension World {
       changeKnown(id) { $0.shift(by: nanoseconds) }
     }
     for id in moving(EntitySource.self) {
-      changeKnown(id) { $0.reconnecting?.next.nanoseconds &+= nanoseconds }
+      changeKnown(id) { source in
+        source.reconnecting?.next.nanoseconds &+= nanoseconds
+        source.replay?.resumed?.nanoseconds &+= nanoseconds
+      }
     }
   }
 

@@ -18,7 +18,8 @@ public struct EntityFields: Sendable {
 
 extension World {
   public mutating func createEntitySource(
-    id: EntitySourceID?, owner: ObjectReference?, _ fields: EntityFields, reference: SpatialReference, _ members: [MemberChange]
+    id: EntitySourceID?, owner: ObjectReference?, _ fields: EntityFields, reference: SpatialReference, _ members: [MemberChange],
+    replay: EntityReplay? = nil
   ) throws(ModelError) -> EntitySource {
     try checkFree(id)
     try checkNesting(inOwner: owner)
@@ -26,7 +27,8 @@ extension World {
     let schema = try EntitySchema(fields, info)
     let draft = try EntitySource(id: EntitySourceID(""), owner: owner, schema: schema).setting(members)
     var source = EntitySource(id: try claim(id, prefix: "entities"), owner: owner, schema: schema)
-    (source.name, source.limits) = (draft.name, draft.limits)
+    (source.name, source.limits, source.replay) = (draft.name, draft.limits, replay)
+    source.contents.countSkipped(replay?.skipped ?? 0)
     return insert(source)
   }
 
@@ -35,13 +37,21 @@ extension World {
     try update(id, changes) { _, _, _ in }
   }
 
-  /// Connects a source to its feed: a client that pushes is connected at once.
+  /// Connects a source to its feed: a client that pushes is connected at once, and a replay starts or goes on.
   public mutating func connectEntitySource(_ id: EntitySourceID) throws(ModelError) {
-    try change(id) { (source) throws(ModelError) in (source.status, source.reconnecting) = (.connected, nil) }
+    let now = clock.now
+    try change(id) { (source) throws(ModelError) in
+      (source.status, source.reconnecting) = (.connected, nil)
+      source.replay?.resume(at: now)
+    }
   }
 
   public mutating func disconnectEntitySource(_ id: EntitySourceID) throws(ModelError) {
-    try change(id) { (source) throws(ModelError) in (source.status, source.reconnecting) = (.disconnected, nil) }
+    let now = clock.now
+    try change(id) { (source) throws(ModelError) in
+      (source.status, source.reconnecting) = (.disconnected, nil)
+      source.replay?.pause(at: now)
+    }
   }
 
   /// Begins to reconnect a source whose connection was lost. Nothing, if it is not connected.
@@ -76,7 +86,7 @@ extension World {
     var features = LayerFeatures(
       source: SourceID(source.rawValue), sourceNumber: number, schema: schema, origin: .inline([]), driver: "entities",
       isTable: false)
-    (features.entitySource, features.loadStatus) = (source, .loaded)
+    (features.entitySource, features.loadStatus, features.trackDisplay) = (source, .loaded, TrackDisplay())
     return try add(id, to: container, in: list, at: position) { id in
       Layer(id: id, container: container, group: position.group, name: name.shortened(to: Layer.nameLimit), features: features)
     }
@@ -133,9 +143,13 @@ extension World {
     return status
   }
 
-  /// Purges what is too old, and makes the next attempt to reconnect.
+  /// Receives what a replay has reached, purges what is too old, and makes the next attempt to reconnect.
   mutating func advanceEntities(of id: EntitySourceID) {
     let now = clock.now
+    if let batch = entitySources.modify(id, { $0.replay?.due(at: now) }) ?? nil {
+      _ = try? receive(batch, of: id)
+      if entitySources.read(id, { $0.pointee.replay?.hasEnded }) == true { try? disconnectEntitySource(id) }
+    }
     if let (reconnecting, maxAge) = entitySources.read(id, { ($0.pointee.reconnecting, $0.pointee.limits.maxAge) }) {
       if let reconnecting, reconnecting.next <= now { reconnect(id, reconnecting) }
       if let maxAge {
@@ -202,7 +216,7 @@ extension EntitySchema {
   init(_ given: EntityFields, _ info: SpatialReferenceInfo) throws(ModelError) {
     let names = given.fields.map(\.name)
     for (index, name) in names.enumerated() {
-      if names[..<index].contains(name) || name == Text(Self.entityField) {
+      if names[..<index].contains(name) || Self.reserved.contains(name) {
         throw .idRepeated(name.string, path: "/fields/\(index)/name")
       }
     }
@@ -217,7 +231,7 @@ extension EntitySchema {
     fields = given.fields
     track = try field(given.track, "/trackIdField", [.integer, .string], "integer or string")
     time = try given.time.map { (name) throws(ModelError) in
-      try field(name, "/timeField", [.dateTime, .string, .integer], "dateTime, string or integer")
+      try field(name, "/timeField", [.dateTime, .date, .string, .integer], "dateTime, date, string or integer")
     }
     speed = try given.speed.map { (name) throws(ModelError) in try field(name, "/speedField", [.double], "double") }
     course = try given.course.map { (name) throws(ModelError) in try field(name, "/courseField", [.double], "double") }

@@ -121,6 +121,11 @@ extension MemberValue {
     case .labels(let labels): try labels.check(for: schema())
     case .popup(let popup): try popup.check(for: schema())
     case .featureReduction(let reduction): try reduction.check(for: schema())
+    case .trackDisplay(let display):
+      _ = try display.mapRenderers { (renderer) throws(SymbologyError) in
+        try renderer.check(for: schema())
+        return renderer
+      }
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
       .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location,
       .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,

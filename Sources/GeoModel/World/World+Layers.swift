@@ -21,6 +21,18 @@ extension World {
     asTable: Bool = false, at position: LayerPosition = LayerPosition(), missing: SourceLayer? = nil
   ) throws(ModelError) -> Layer {
     let list = asTable ? .tables : try list(for: position, in: container)
+    let features = try features(of: source, sourceLayer: sourceLayer, asTable: asTable, missing: missing)
+    return try add(id, to: container, in: list, at: position) { id in
+      Layer(
+        id: id, container: container, group: position.group,
+        name: name ?? features.schema.name.string.shortened(to: Layer.nameLimit), features: features)
+    }
+  }
+
+  /// The features of a source's layer, to be loaded; see ``addLayer(id:to:over:sourceLayer:name:asTable:at:missing:)``.
+  public func features(
+    of source: SourceID, sourceLayer: String?, asTable: Bool = false, missing: SourceLayer? = nil
+  ) throws(ModelError) -> LayerFeatures {
     let data = try sources.require(source)
     let names = data.layers.map(\.name.string)
     guard
@@ -32,14 +44,8 @@ extension World {
     guard asTable || schema.geometryType != nil else {
       throw .noGeometry(schema.name.string, columns: data.driver == "CSV" ? schema.fields.map(\.name.string) : [])
     }
-    return try add(id, to: container, in: list, at: position) { id in
-      Layer(
-        id: id, container: container, group: position.group,
-        name: name ?? schema.name.string.shortened(to: Layer.nameLimit),
-        features: LayerFeatures(
-          source: source, sourceNumber: data.number, schema: schema, origin: data.origin, driver: data.driver,
-          isTable: asTable))
-    }
+    return LayerFeatures(
+      source: source, sourceNumber: data.number, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable)
   }
 
   /// Adds an empty group.

@@ -46,7 +46,7 @@ extension FeatureQuestion {
     case (let id?, nil, nil): self.init(try FeatureSet(LayerID(id), in: world))
     case (nil, let id?, nil): self.init(try FeatureSet(OverlayID(id), in: world))
     case (nil, nil, let id?):
-      self.init(try FeatureSet(EntitySourceID(id), observations: params.observations, in: world))
+      self.init(try FeatureSet(EntitySourceID(id), .init(params.entityFeatures), ids: params.ids, in: world))
     default: throw ModelError.oneOf(["layer", "overlay", "entitySource"])
     }
     condition = try params.whereClause.map { given in

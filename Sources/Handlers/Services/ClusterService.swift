@@ -60,7 +60,7 @@ package enum ClusterService: ClusterHandlers {
     layer: String?, overlay: String?, at scale: Double, in world: World
   ) throws -> DrawnLayer? {
     if let overlay { return DrawnLayer(try world.overlays.require(ID(overlay)), at: scale, in: world) }
-    guard let layer = try layer.map({ try world.layers.require(ID($0)) }), let features = layer.features,
+    guard let layer = try layer.map({ world.live(try world.layers.require(ID($0))) }), let features = layer.features,
       let store = features.store
     else { return nil }
     return DrawnLayer(layer, features, store, at: scale, in: world)

@@ -76,7 +76,7 @@ extension FeatureService {
   /// The joined features, selected in the same way as those of a query.
   fileprivate static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
     let filter = FeatureProtocol.QueryIds.Params(
-      layer: source.layer, overlay: source.overlay, entitySource: source.entitySource, observations: source.observations,
+      layer: source.layer, overlay: source.overlay, entitySource: source.entitySource, entityFeatures: source.entityFeatures,
       ids: source.ids, whereClause: source.whereClause)
     do { return try FeatureQuery(filter, in: world) } catch { throw NestedError(error, in: "join") }
   }
