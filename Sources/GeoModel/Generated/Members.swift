@@ -5,20 +5,20 @@
 public enum Property: String, CaseIterable, Hashable, Sendable {
   case
     owner, name, status, fields, trackIdField, timeField, speedField, courseField, spatialReference,
-    maxObservations, maxObservationsPerTrack, maxAge, entityCount, observationCount, extent, counts, values,
-    objects, feed, fences, whereClause, rule, relation, buffer, accuracyMode, maxAccuracy, minimumDwell,
-    reportCrossings, forecastHorizon, sequence, condition, message, actions, warnings, insideCount,
-    eventCount, lateCount, inaccurateCount, kind, map, scene, group, source, entitySource, sourceLayer,
-    isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType, featureCount,
-    selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels, labelsEnabled, popup,
-    featureReduction, isPopupEnabled, velocity, interval, loops, authorization, staleAfter, minDistance,
-    minInterval, isStale, location, heading, refusals, satellites, autoPanMode, wanderExtentFactor,
-    initialZoomScale, navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap,
-    operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels,
-    rotationSnap, backgroundColor, view, selectionColor, renderingMode, graphicCount, baseSurface, driver,
-    path, width, height, dpi, viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay,
-    mode, tickRate, factor, canUndo, canRedo, undoName, redoName, isEditing, isModified, environment,
-    graphics, layerViewStates
+    maxObservations, maxObservationsPerTrack, maxAge, replayFactor, entityCount, observationCount, extent,
+    counts, values, objects, feed, fences, whereClause, rule, relation, buffer, accuracyMode, maxAccuracy,
+    minimumDwell, reportCrossings, forecastHorizon, sequence, condition, message, actions, warnings,
+    insideCount, eventCount, lateCount, inaccurateCount, kind, map, scene, group, source, entitySource,
+    sourceLayer, isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType,
+    featureCount, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels,
+    labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled, velocity, interval, loops,
+    authorization, staleAfter, minDistance, minInterval, isStale, location, heading, refusals, satellites,
+    autoPanMode, wanderExtentFactor, initialZoomScale, navigationPointHeightFactor, trailLength, symbol,
+    symbolAngle, trail, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint,
+    referenceScale, maxExtent, scaleLevels, rotationSnap, backgroundColor, view, selectionColor,
+    renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint, center, scale,
+    rotation, isNavigating, overlays, locationDisplay, mode, tickRate, factor, canUndo, canRedo, undoName,
+    redoName, isEditing, isModified, environment, graphics, layerViewStates
 }
 
 extension Collection {
@@ -35,6 +35,8 @@ extension Collection {
         [.returned, .observed]
       case .fields, .trackIdField, .timeField, .speedField, .courseField, .spatialReference:
         [.returned, .written, .modifies]
+      case .replayFactor:
+        [.returned]
       default: []
       }
     case .environments:
@@ -72,7 +74,8 @@ extension Collection {
         [.returned, .written, .modifies, .refers]
       case .name, .isVisible, .opacity, .visibilityMode, .isTimeFilterEnabled, .labelsEnabled, .isPopupEnabled:
         [.returned, .observed, .settable, .written, .modifies]
-      case .minScale, .maxScale, .definitionExpression, .time, .renderer, .labels, .popup, .featureReduction:
+      case .minScale, .maxScale, .definitionExpression, .time, .renderer, .labels, .popup, .featureReduction,
+        .trackDisplay:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
       case .loadStatus, .spatialReference, .geometryType, .featureCount, .extent, .fields, .selectedCount:
         [.returned, .observed]

@@ -414,10 +414,12 @@ public enum ClusterProtocol {
       public var limit: Int
       /// Whether to return the ids of each cluster's points.
       public var returnMembers: Bool
+      /// Maximum size of the result as JSON, as in `cluster/query`. Unit: byte.
+      public var maxBytes: Int?
 
       public init(
         points: OverlayProtocol.FeatureColumns, spatialReference: String? = nil, zoom: Int, maxZoom: Int = 16,
-        radius: Double = 60, offset: Int = 0, limit: Int = 10000, returnMembers: Bool = false
+        radius: Double = 60, offset: Int = 0, limit: Int = 10000, returnMembers: Bool = false, maxBytes: Int? = nil
       ) {
         self.points = points
         self.spatialReference = spatialReference
@@ -427,6 +429,7 @@ public enum ClusterProtocol {
         self.offset = offset
         self.limit = limit
         self.returnMembers = returnMembers
+        self.maxBytes = maxBytes
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -447,6 +450,8 @@ public enum ClusterProtocol {
         self.limit = try limit.isPresent ? limit.integer("integer in 0...10000") { $0 >= 0 && $0 <= 10000 } : 10000
         let returnMembers = json["returnMembers"]
         self.returnMembers = try returnMembers.isPresent ? returnMembers.bool() : false
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
       }
     }
 
@@ -455,14 +460,20 @@ public enum ClusterProtocol {
       public var revision: Int
       /// Whether there are more.
       public var exceededLimit: Bool
+      /// The `offset` that continues the result; absent when there is no more.
+      public var nextOffset: Int?
       /// Clusters and single points, by ascending id.
       public var clusters: [ClusterProtocol.Cluster]
       /// The points of each cluster, in the order of `clusters`.
       public var members: [[Int]]?
 
-      public init(revision: Int, exceededLimit: Bool, clusters: [ClusterProtocol.Cluster], members: [[Int]]? = nil) {
+      public init(
+        revision: Int, exceededLimit: Bool, nextOffset: Int? = nil, clusters: [ClusterProtocol.Cluster],
+        members: [[Int]]? = nil
+      ) {
         self.revision = revision
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.clusters = clusters
         self.members = members
       }
@@ -473,6 +484,10 @@ public enum ClusterProtocol {
         writer.value(revision)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("clusters")
         writer.array(clusters) { $0.encode(to: &$1) }
         if let members {

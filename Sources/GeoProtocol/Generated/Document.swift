@@ -615,6 +615,8 @@ public enum DocumentProtocol {
     public var popup: SymbologyProtocol.PopupDefinition?
     /// How its points are clustered; not at all when absent. `cluster/query` has the clusters.
     public var featureReduction: SymbologyProtocol.FeatureReduction?
+    /// What is shown of tracks; absent for a layer that has no entity source.
+    public var trackDisplay: SymbologyProtocol.TrackDisplay?
     /// Whether popups are shown.
     public var isPopupEnabled: Bool?
 
@@ -626,7 +628,8 @@ public enum DocumentProtocol {
       time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
       labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
-      featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil
+      featureReduction: SymbologyProtocol.FeatureReduction? = nil,
+      trackDisplay: SymbologyProtocol.TrackDisplay? = nil, isPopupEnabled: Bool? = nil
     ) {
       self.layer = layer
       self.kind = kind
@@ -648,6 +651,7 @@ public enum DocumentProtocol {
       self.labelsEnabled = labelsEnabled
       self.popup = popup
       self.featureReduction = featureReduction
+      self.trackDisplay = trackDisplay
       self.isPopupEnabled = isPopupEnabled
     }
 
@@ -702,6 +706,8 @@ public enum DocumentProtocol {
       self.featureReduction = try featureReduction.isPresent
         ? SymbologyProtocol.FeatureReduction(from: featureReduction)
         : nil
+      let trackDisplay = json["trackDisplay"]
+      self.trackDisplay = try trackDisplay.isPresent ? SymbologyProtocol.TrackDisplay(from: trackDisplay) : nil
       let isPopupEnabled = json["isPopupEnabled"]
       self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
     }
@@ -783,6 +789,10 @@ public enum DocumentProtocol {
       if let featureReduction {
         writer.key("featureReduction")
         featureReduction.encode(to: &writer)
+      }
+      if let trackDisplay {
+        writer.key("trackDisplay")
+        trackDisplay.encode(to: &writer)
       }
       if let isPopupEnabled {
         writer.key("isPopupEnabled")
@@ -1837,10 +1847,11 @@ public enum DocumentProtocol {
     public var geotrigger: String
     /// The object that it closes with; absent for the session.
     public var owner: String?
-    /// The location source whose object is watched. Changing it ends all memberships. Documents have it if they have
-    /// the source.
+    /// The location source or entity source whose objects are watched. Changing it ends all memberships. Documents
+    /// have it if they have the source.
     public var feed: String?
-    /// The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all
+    /// The layer or overlay whose features are the fences, within the layer's own filters, or an entity source, whose
+    /// entities with a buffer are fences that move. Of an own feed no entity is its own fence. Changing it ends all
     /// memberships.
     public var fences: String?
     /// Only features for which this is true are fences.

@@ -265,6 +265,19 @@ public enum EntityProtocol {
     }
   }
 
+  /// The features of an entity source.
+  public enum EntityFeatures: String, WireEnum {
+    /// Its entities, with their numbers as ids.
+    case entities
+    /// Its observations, with their numbers as ids, and the number of their entity as `entity`.
+    case observations
+    /// The tracks of its entities, with the numbers of these as ids: lines through their observations in the order of
+    /// their times, with the time in seconds since 1970 as M, and the attributes of the entity, `startTime`,
+    /// `endTime` and `observationCount`. A track of one observation has no line. All tracks, or those in `ids`, may
+    /// have 20,000 observations together.
+    case tracks
+  }
+
   /// Which observations a subscription gets.
   public enum EntityNotices: String, WireEnum {
     /// Of each entity that has changed the newest: its current state.
@@ -282,12 +295,12 @@ public enum EntityProtocol {
       public var id: String?
       /// The object that it closes with; absent for the session.
       public var owner: String?
-      /// The attributes of observations. Names are unique; `entity` is reserved for the number of the entity in
-      /// queries of observations.
+      /// The attributes of observations. Names are unique; `entity`, `startTime`, `endTime` and `observationCount`
+      /// are reserved for queries of observations and tracks.
       public var fields: [SourceProtocol.Field]
       /// The field that identifies the track: of type `string` or `integer`.
       public var trackIdField: String
-      /// The field with the time of an observation: of type `dateTime` or `string`, RFC 3339, or `integer`,
+      /// The field with the time of an observation: of type `dateTime`, `date` or `string`, RFC 3339, or `integer`,
       /// milliseconds since 1970. Where it is null, or when absent, the time is that of the receipt.
       public var timeField: String?
       /// The field with the speed in metres a second, of type `double`. Where it is null it is computed from the
@@ -379,6 +392,123 @@ public enum EntityProtocol {
         if let maxObservations { members.append(("maxObservations", .integer(maxObservations))) }
         if let maxObservationsPerTrack { members.append(("maxObservationsPerTrack", .integer(maxObservationsPerTrack))) }
         if let maxAge { members.append(("maxAge", .number(maxAge))) }
+        return members
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Creates a source that replays the features of a source with a time each: `entity/connect` starts it, or goes on
+  /// after `entity/disconnect`, and the clock drives it. It disconnects at its end, and can then be started again.
+  /// Its fields are those of the features; those without a valid time are rejected and counted. A document keeps it
+  /// as a source to which clients push.
+  public enum CreateReplay {
+    public static let name: StaticString = "entity/createReplay"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The source, as `source/open` and `source/openInline` make it.
+      public var source: String
+      /// The layer's name in the source; its only one when absent.
+      public var sourceLayer: String?
+      /// The new object's id; minted when absent.
+      public var id: String?
+      /// The object that it closes with; absent for the session.
+      public var owner: String?
+      /// The field that identifies the track: of type `string` or `integer`.
+      public var trackIdField: String
+      /// The field with the time: of type `dateTime`, `date` or `string`, or `integer`, milliseconds since 1970.
+      public var timeField: String
+      /// The field with the speed in metres a second, of type `double`; computed where it is null.
+      public var speedField: String?
+      /// The field with the direction of travel in degrees, of type `double`; computed where it is null.
+      public var courseField: String?
+      /// Seconds of the features' time for one second of the clock.
+      public var factor: Double
+      /// The name shown to people.
+      public var name: String?
+      /// Maximum number of observations of all tracks together; beyond it those received first are purged. 100,000 at
+      /// first, and after `clear`.
+      public var maxObservations: Int?
+      /// Maximum number of observations of each track; beyond it those with the earliest times are purged. No limit
+      /// when absent.
+      public var maxObservationsPerTrack: Int?
+      /// Observations are purged when this time has passed since their receipt, by the clock. No limit when absent.
+      /// Unit: second.
+      public var maxAge: Double?
+      /// Members to set to null: `name`, `maxObservations`, `maxObservationsPerTrack`, `maxAge`.
+      public var clear: [String]?
+
+      public init(
+        source: String, sourceLayer: String? = nil, id: String? = nil, owner: String? = nil, trackIdField: String,
+        timeField: String, speedField: String? = nil, courseField: String? = nil, factor: Double = 1,
+        name: String? = nil, maxObservations: Int? = nil, maxObservationsPerTrack: Int? = nil, maxAge: Double? = nil,
+        clear: [String]? = nil
+      ) {
+        self.source = source
+        self.sourceLayer = sourceLayer
+        self.id = id
+        self.owner = owner
+        self.trackIdField = trackIdField
+        self.timeField = timeField
+        self.speedField = speedField
+        self.courseField = courseField
+        self.factor = factor
+        self.name = name
+        self.maxObservations = maxObservations
+        self.maxObservationsPerTrack = maxObservationsPerTrack
+        self.maxAge = maxAge
+        self.clear = clear
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        let sourceLayer = json["sourceLayer"]
+        self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+        self.trackIdField = try json["trackIdField"].string()
+        self.timeField = try json["timeField"].string()
+        let speedField = json["speedField"]
+        self.speedField = try speedField.isPresent ? speedField.string() : nil
+        let courseField = json["courseField"]
+        self.courseField = try courseField.isPresent ? courseField.string() : nil
+        let factor = json["factor"]
+        self.factor = try factor.isPresent
+          ? factor.double("number above 0 and at most 1000000") { $0 > 0 && $0 <= 1000000 }
+          : 1
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let maxObservations = json["maxObservations"]
+        self.maxObservations = try maxObservations.isPresent
+          ? maxObservations.integer("integer in 1...10000000") { $0 >= 1 && $0 <= 10000000 }
+          : nil
+        let maxObservationsPerTrack = json["maxObservationsPerTrack"]
+        self.maxObservationsPerTrack = try maxObservationsPerTrack.isPresent
+          ? maxObservationsPerTrack.integer("integer in 1...1000000") { $0 >= 1 && $0 <= 1000000 }
+          : nil
+        let maxAge = json["maxAge"]
+        self.maxAge = try maxAge.isPresent
+          ? maxAge.double("number in 0.001...3155760000") { $0 >= 0.001 && $0 <= 3155760000 }
+          : nil
+        let clear = json["clear"]
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
+        try json.requireUnset(namedIn: "clear")
+      }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let name { members.append(("name", .string(name))) }
+        if let maxObservations { members.append(("maxObservations", .integer(maxObservations))) }
+        if let maxObservationsPerTrack { members.append(("maxObservationsPerTrack", .integer(maxObservationsPerTrack))) }
+        if let maxAge { members.append(("maxAge", .number(maxAge))) }
+        for name in clear ?? [] { members.append((name, nil)) }
         return members
       }
     }

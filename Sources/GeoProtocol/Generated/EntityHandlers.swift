@@ -6,6 +6,7 @@ import JSON
 /// What answers the methods of `entity`.
 public protocol EntityHandlers: MethodHandlers {
   typealias Create = EntityProtocol.Create
+  typealias CreateReplay = EntityProtocol.CreateReplay
   typealias Get = EntityProtocol.Get
   typealias List = EntityProtocol.List
   typealias Update = EntityProtocol.Update
@@ -22,6 +23,12 @@ public protocol EntityHandlers: MethodHandlers {
 
   /// Creates a source, to which clients push observations.
   static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
+
+  /// Creates a source that replays the features of a source with a time each: `entity/connect` starts it, or goes on
+  /// after `entity/disconnect`, and the clock drives it.
+  static func createReplay(
+    _ params: CreateReplay.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, CreateReplay.Result>
 
   /// One source.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -71,6 +78,7 @@ extension EntityHandlers {
   /// Hands every method of `entity` to `host`.
   public static func register(on host: some MethodHost<Types>) {
     host.command("entity/create", create)
+    host.task("entity/createReplay", createReplay)
     host.query("entity/get", get)
     host.query("entity/list", list)
     host.command("entity/update", update)

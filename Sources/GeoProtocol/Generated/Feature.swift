@@ -127,10 +127,10 @@ public enum FeatureProtocol {
     /// The field `field` has another type in the file, `type`: the field holds values of other types too, or the
     /// format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.
     case fieldType
-    /// Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL,
-    /// in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, numbers lose digits,
-    /// and an integer of more than 18 characters makes its field one of doubles for readers, integers beyond 2^53
-    /// lose digits in a field of doubles, times beyond the year 9999 are null.
+    /// Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL
+    /// (in `CSV` by those who read it), in a shapefile texts are cut at 254 bytes and at spaces at the end, empty
+    /// ones are null, numbers lose digits, and an integer of more than 18 characters makes its field one of doubles
+    /// for readers, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
     case values
     /// Times of `field` are in UTC, the same instants, in `count` features.
     case timeZones
@@ -410,25 +410,23 @@ public enum FeatureProtocol {
     public var layer: String?
     /// An overlay; this or `layer`.
     public var overlay: String?
-    /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-    /// `overlay`.
+    /// An entity source; in place of `layer` and `overlay`.
     public var entitySource: String?
-    /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-    /// entity as `entity`.
-    public var observations: Bool
+    /// With `entitySource`: what its features are.
+    public var entityFeatures: EntityProtocol.EntityFeatures
     /// Only these features.
     public var ids: [Int]?
     /// Only those for which this is true.
     public var whereClause: JSONOpaque?
 
     public init(
-      layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-      ids: [Int]? = nil, whereClause: JSONOpaque? = nil
+      layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+      entityFeatures: EntityProtocol.EntityFeatures = .entities, ids: [Int]? = nil, whereClause: JSONOpaque? = nil
     ) {
       self.layer = layer
       self.overlay = overlay
       self.entitySource = entitySource
-      self.observations = observations
+      self.entityFeatures = entityFeatures
       self.ids = ids
       self.whereClause = whereClause
     }
@@ -441,8 +439,10 @@ public enum FeatureProtocol {
       self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
       let entitySource = json["entitySource"]
       self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-      let observations = json["observations"]
-      self.observations = try observations.isPresent ? observations.bool() : false
+      let entityFeatures = json["entityFeatures"]
+      self.entityFeatures = try entityFeatures.isPresent
+        ? EntityProtocol.EntityFeatures(from: entityFeatures)
+        : .entities
       let ids = json["ids"]
       self.ids = try ids.isPresent
         ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
@@ -465,8 +465,8 @@ public enum FeatureProtocol {
         writer.key("entitySource")
         writer.value(entitySource)
       }
-      writer.key("observations")
-      writer.value(observations)
+      writer.key("entityFeatures")
+      entityFeatures.encode(to: &writer)
       if let ids {
         writer.key("ids")
         writer.array(ids) { $1.value($0) }
@@ -571,12 +571,10 @@ public enum FeatureProtocol {
     var layer: String? { get }
     /// An overlay; this or `layer`.
     var overlay: String? { get }
-    /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-    /// `overlay`.
+    /// An entity source; in place of `layer` and `overlay`.
     var entitySource: String? { get }
-    /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-    /// entity as `entity`.
-    var observations: Bool { get }
+    /// With `entitySource`: what its features are.
+    var entityFeatures: EntityProtocol.EntityFeatures { get }
     /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
     /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
     /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -632,9 +630,9 @@ public enum FeatureProtocol {
     var maxAllowableOffset: Double? { get }
     /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that no
     /// longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179 degrees
-    /// goes through 0. Polygons lose M. A geometry is cut at most 16 times: `failed` has what goes around the world
-    /// more often, crosses itself too often or has no area. Nothing is cut in a reference that does not go around the
-    /// world.
+    /// goes through 0. Polygons lose M; one that goes around the world has no edge left where it began. A geometry is
+    /// cut at most 16 times: `failed` has what goes around the world more often, crosses itself too often or has no
+    /// area. Nothing is cut in a reference that does not go around the world.
     var cutAtAntimeridian: Bool { get }
   }
 
@@ -668,12 +666,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -731,9 +727,9 @@ public enum FeatureProtocol {
       public var maxAllowableOffset: Double?
       /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that
       /// no longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179
-      /// degrees goes through 0. Polygons lose M. A geometry is cut at most 16 times: `failed` has what goes around
-      /// the world more often, crosses itself too often or has no area. Nothing is cut in a reference that does not
-      /// go around the world.
+      /// degrees goes through 0. Polygons lose M; one that goes around the world has no edge left where it began. A
+      /// geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses itself too
+      /// often or has no area. Nothing is cut in a reference that does not go around the world.
       public var cutAtAntimeridian: Bool
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
@@ -751,20 +747,20 @@ public enum FeatureProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
-        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, cutAtAntimeridian: Bool = false,
-        maxBytes: Int? = nil, limit: Int? = nil, returnM: Bool = false,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
+        cutAtAntimeridian: Bool = false, maxBytes: Int? = nil, limit: Int? = nil, returnM: Bool = false,
         format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -796,8 +792,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1000,12 +998,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1061,17 +1057,18 @@ public enum FeatureProtocol {
       public var limit: Int?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
-        maxBytes: Int? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1096,8 +1093,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1208,12 +1207,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1280,11 +1277,11 @@ public enum FeatureProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, keyField: String,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, keyField: String,
         relatedLayer: String? = nil, relatedOverlay: String? = nil, relatedField: String,
         relatedWhereClause: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
         limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true,
@@ -1293,7 +1290,7 @@ public enum FeatureProtocol {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1325,8 +1322,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1446,12 +1445,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1492,16 +1489,16 @@ public enum FeatureProtocol {
       public var timeExtent: LayerProtocol.TimeExtent?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1521,8 +1518,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1581,12 +1580,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1632,17 +1629,17 @@ public enum FeatureProtocol {
       public var acrossAntimeridian: Bool
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil,
         acrossAntimeridian: Bool = false
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1664,8 +1661,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1760,12 +1759,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -1827,18 +1824,19 @@ public enum FeatureProtocol {
       public var limit: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
-        statistics: [FeatureProtocol.Statistic], groupBy: [String]? = nil, having: JSONOpaque? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, maxBytes: Int? = nil, offset: Int = 0, limit: Int = 1000
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, statistics: [FeatureProtocol.Statistic],
+        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        maxBytes: Int? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -1866,8 +1864,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -1961,12 +1961,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2024,18 +2022,18 @@ public enum FeatureProtocol {
       public var limit: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
-        maxBytes: Int? = nil, fields: [String], orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 1000
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil, fields: [String],
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2061,8 +2059,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2150,12 +2150,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2198,16 +2196,17 @@ public enum FeatureProtocol {
       public var mode: OverlayProtocol.SelectionMode
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, mode: OverlayProtocol.SelectionMode = .new
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        mode: OverlayProtocol.SelectionMode = .new
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2228,8 +2227,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2302,12 +2303,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2369,18 +2368,18 @@ public enum FeatureProtocol {
       public var properties: [String]?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, locations: JSONOpaque, limit: Int? = nil,
-        offset: Int = 0, maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false,
-        properties: [String]? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        locations: JSONOpaque, limit: Int? = nil, offset: Int = 0, maxDistance: Double? = nil, planar: Bool = false,
+        returnAzimuth: Bool = false, properties: [String]? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2408,8 +2407,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2536,12 +2537,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2607,11 +2606,11 @@ public enum FeatureProtocol {
       public var limit: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, planar: Bool = false, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, maxBytes: Int? = nil,
@@ -2620,7 +2619,7 @@ public enum FeatureProtocol {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2651,8 +2650,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -2801,12 +2802,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -2877,19 +2876,20 @@ public enum FeatureProtocol {
       public var limit: Int?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
-        statistics: [FeatureProtocol.Statistic], groupBy: [String]? = nil, having: JSONOpaque? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, path: String, driver: String? = nil,
-        ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil, offset: Int = 0, limit: Int? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, statistics: [FeatureProtocol.Statistic],
+        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, path: String,
+        driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil,
+        offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -2920,8 +2920,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -3067,12 +3069,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -3147,11 +3147,11 @@ public enum FeatureProtocol {
       public var limit: Int?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, planar: Bool = false, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, path: String,
@@ -3161,7 +3161,7 @@ public enum FeatureProtocol {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -3195,8 +3195,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -3364,12 +3366,10 @@ public enum FeatureProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -3427,9 +3427,9 @@ public enum FeatureProtocol {
       public var maxAllowableOffset: Double?
       /// Whether geometries that go on beyond the edge of the world are cut there (RFC 7946, section 3.1.9), so that
       /// no longitude is beyond 180 degrees. An edge is the straight line between its ends: one from 179 to -179
-      /// degrees goes through 0. Polygons lose M. A geometry is cut at most 16 times: `failed` has what goes around
-      /// the world more often, crosses itself too often or has no area. Nothing is cut in a reference that does not
-      /// go around the world.
+      /// degrees goes through 0. Polygons lose M; one that goes around the world has no edge left where it began. A
+      /// geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses itself too
+      /// often or has no area. Nothing is cut in a reference that does not go around the world.
       public var cutAtAntimeridian: Bool
       /// The file; its folder has to exist.
       public var path: String
@@ -3453,20 +3453,21 @@ public enum FeatureProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, computedFields: [FeatureProtocol.ComputedField]? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
-        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, cutAtAntimeridian: Bool = false, path: String,
-        driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil,
-        limit: Int? = nil, csvGeometry: FeatureProtocol.CSVGeometry? = nil, outSpatialReference: String? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
+        cutAtAntimeridian: Bool = false, path: String, driver: String? = nil,
+        ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil, limit: Int? = nil,
+        csvGeometry: FeatureProtocol.CSVGeometry? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -3500,8 +3501,10 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]

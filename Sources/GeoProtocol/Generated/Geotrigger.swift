@@ -5,12 +5,13 @@ import JSON
 
 /// Geotriggers: monitors that watch the objects of a feed enter and exit fences.
 ///
-/// A feed is a location source, whose one object has the id of the source. Fences are the features of a layer or the
-/// graphics of an overlay, in its own reference. A position is tested as relations of `feature/query` are: in the
-/// plane of the fences' reference, on their even-odd areas, edges included; in a reference that goes around the
-/// world, longitudes whole turns apart are the same. With a buffer or an accuracy it is tested by its geodesic
-/// distance to the fence, as `feature/nearest` measures it: negative inside an area, by the distance to its edge. So
-/// fences may lie across the antimeridian (in one piece beyond 180 degrees, or cut there) or around a pole.
+/// A feed is a location source, whose one object has the id of the source, or an entity source with its entities.
+/// Fences are the features of a layer or the graphics of an overlay, in its own reference; or entities: with a buffer
+/// as radius this is roaming. A position is tested as relations of `feature/query` are: in the plane of the fences'
+/// reference, on their even-odd areas, edges included; in a reference that goes around the world, longitudes whole
+/// turns apart are the same. With a buffer or an accuracy it is tested by its geodesic distance to the fence, as
+/// `feature/nearest` measures it: negative inside an area, by the distance to its edge. So fences may lie across the
+/// antimeridian (in one piece beyond 180 degrees, or cut there) or around a pole.
 ///
 /// A monitor keeps which object is inside which fence. So enter and exit alternate for each pair, whatever ends a
 /// membership is an exit that says its `cause`, and of the transitions of one fix exits come first. Fixes are judged
@@ -89,6 +90,8 @@ public enum GeotriggerProtocol {
     case completed
     /// The fence was added or changed.
     case fenceChanged
+    /// The fence is an entity, which moved.
+    case fenceMoved
     /// The fence was removed, or its layer or overlay.
     case fenceRemoved
     /// The monitor's settings, or the filters of its layer, were changed.
@@ -109,11 +112,11 @@ public enum GeotriggerProtocol {
     public var type: GeotriggerProtocol.GeotriggerEventType
     /// Why.
     public var cause: GeotriggerProtocol.GeotriggerCause
-    /// The object: the id of the location source.
+    /// The object: the id of the location source, or of the entity's track.
     public var object: String
-    /// The feature or graphic.
+    /// The feature, graphic or entity.
     public var fence: Int
-    /// Its layer or overlay.
+    /// Its layer, overlay or entity source.
     public var fences: String
     /// The monitor's rule at that time.
     public var rule: GeotriggerProtocol.GeotriggerRule
@@ -283,11 +286,12 @@ public enum GeotriggerProtocol {
       public var owner: String?
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
-      /// The location source whose object is watched. Changing it ends all memberships. Documents have it if they
-      /// have the source.
+      /// The location source or entity source whose objects are watched. Changing it ends all memberships. Documents
+      /// have it if they have the source.
       public var feed: String?
-      /// The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all
-      /// memberships.
+      /// The layer or overlay whose features are the fences, within the layer's own filters, or an entity source,
+      /// whose entities with a buffer are fences that move. Of an own feed no entity is its own fence. Changing it
+      /// ends all memberships.
       public var fences: String?
       /// Only features for which this is true are fences.
       public var whereClause: JSONOpaque?
@@ -488,11 +492,12 @@ public enum GeotriggerProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var geotrigger: String
-      /// The location source whose object is watched. Changing it ends all memberships. Documents have it if they
-      /// have the source.
+      /// The location source or entity source whose objects are watched. Changing it ends all memberships. Documents
+      /// have it if they have the source.
       public var feed: String?
-      /// The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends all
-      /// memberships.
+      /// The layer or overlay whose features are the fences, within the layer's own filters, or an entity source,
+      /// whose entities with a buffer are fences that move. Of an own feed no entity is its own fence. Changing it
+      /// ends all memberships.
       public var fences: String?
       /// Only features for which this is true are fences.
       public var whereClause: JSONOpaque?
@@ -846,7 +851,7 @@ public enum GeotriggerProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// By object in the order of their first fixes, then in the order in which they entered.
+      /// By object in the order in which their feed had them, then in the order in which they entered.
       public var memberships: [GeotriggerProtocol.GeotriggerMembership]
       /// Whether there are more.
       public var exceededLimit: Bool

@@ -673,10 +673,12 @@ public enum LayerProtocol {
       public var popup: SymbologyProtocol.PopupDefinition?
       /// How its points are clustered; not at all when absent. `cluster/query` has the clusters.
       public var featureReduction: SymbologyProtocol.FeatureReduction?
+      /// What is shown of tracks; absent for a layer that has no entity source.
+      public var trackDisplay: SymbologyProtocol.TrackDisplay?
       /// Whether popups are shown.
       public var isPopupEnabled: Bool?
       /// Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`,
-      /// `popup`, `featureReduction`.
+      /// `popup`, `featureReduction`, `trackDisplay`.
       public var clear: [String]?
 
       public init(
@@ -686,7 +688,7 @@ public enum LayerProtocol {
         isTimeFilterEnabled: Bool? = nil, renderer: SymbologyProtocol.Renderer? = nil,
         labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
         popup: SymbologyProtocol.PopupDefinition? = nil, featureReduction: SymbologyProtocol.FeatureReduction? = nil,
-        isPopupEnabled: Bool? = nil, clear: [String]? = nil
+        trackDisplay: SymbologyProtocol.TrackDisplay? = nil, isPopupEnabled: Bool? = nil, clear: [String]? = nil
       ) {
         self.layer = layer
         self.name = name
@@ -703,6 +705,7 @@ public enum LayerProtocol {
         self.labelsEnabled = labelsEnabled
         self.popup = popup
         self.featureReduction = featureReduction
+        self.trackDisplay = trackDisplay
         self.isPopupEnabled = isPopupEnabled
         self.clear = clear
       }
@@ -748,6 +751,8 @@ public enum LayerProtocol {
         self.featureReduction = try featureReduction.isPresent
           ? SymbologyProtocol.FeatureReduction(from: featureReduction)
           : nil
+        let trackDisplay = json["trackDisplay"]
+        self.trackDisplay = try trackDisplay.isPresent ? SymbologyProtocol.TrackDisplay(from: trackDisplay) : nil
         let isPopupEnabled = json["isPopupEnabled"]
         self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let clear = json["clear"]
@@ -772,6 +777,7 @@ public enum LayerProtocol {
         if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
         if let popup { members.append(("popup", .popupDefinition(popup))) }
         if let featureReduction { members.append(("featureReduction", .featureReduction(featureReduction))) }
+        if let trackDisplay { members.append(("trackDisplay", .trackDisplay(trackDisplay))) }
         if let isPopupEnabled { members.append(("isPopupEnabled", .boolean(isPopupEnabled))) }
         for name in clear ?? [] { members.append((name, nil)) }
         return members

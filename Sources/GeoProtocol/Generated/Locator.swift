@@ -120,12 +120,10 @@ public enum LocatorProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -188,18 +186,19 @@ public enum LocatorProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, searchText: String, field: String,
-        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, minScore: Double = 0, offset: Int = 0,
-        maxResults: Int = 10, resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        searchText: String, field: String, weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil,
+        minScore: Double = 0, offset: Int = 0, maxResults: Int = 10, resultAttributeNames: [String]? = nil,
+        outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -229,8 +228,10 @@ public enum LocatorProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -339,12 +340,10 @@ public enum LocatorProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -401,17 +400,18 @@ public enum LocatorProtocol {
       public var maxResults: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, searchText: String, field: String,
-        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, offset: Int = 0, maxResults: Int = 5
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        searchText: String, field: String, weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil,
+        offset: Int = 0, maxResults: Int = 5
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -438,8 +438,10 @@ public enum LocatorProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]
@@ -533,12 +535,10 @@ public enum LocatorProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// An entity source, of which entities are the features, with their numbers as ids; in place of `layer` and
-      /// `overlay`.
+      /// An entity source; in place of `layer` and `overlay`.
       public var entitySource: String?
-      /// With `entitySource`: its observations are the features, with their numbers as ids and the number of their
-      /// entity as `entity`.
-      public var observations: Bool
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
       /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
@@ -597,18 +597,18 @@ public enum LocatorProtocol {
       public var outSpatialReference: String?
 
       public init(
-        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil, observations: Bool = false,
-        envelope: SessionProtocol.Envelope? = nil, geometry: JSONOpaque? = nil,
-        spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects, relation: String? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, location: JSONOpaque, field: String,
-        maxDistance: Double? = nil, offset: Int = 0, maxResults: Int = 1, resultAttributeNames: [String]? = nil,
-        outSpatialReference: String? = nil
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        location: JSONOpaque, field: String, maxDistance: Double? = nil, offset: Int = 0, maxResults: Int = 1,
+        resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.entitySource = entitySource
-        self.observations = observations
+        self.entityFeatures = entityFeatures
         self.envelope = envelope
         self.geometry = geometry
         self.spatialRelationship = spatialRelationship
@@ -636,8 +636,10 @@ public enum LocatorProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let entitySource = json["entitySource"]
         self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
-        let observations = json["observations"]
-        self.observations = try observations.isPresent ? observations.bool() : false
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let geometry = json["geometry"]

@@ -22,5 +22,6 @@ public enum MemberPayload: Sendable {
   case renderer(SymbologyProtocol.Renderer)
   case string(String)
   case strings([String])
+  case trackDisplay(SymbologyProtocol.TrackDisplay)
   case viewpoint(ViewProtocol.Viewpoint)
 }

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "9e04dbee2608058f"
+  public static let hash = "8628311379f820ad"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",
@@ -156,8 +156,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "cluster/points", domain: "cluster", shape: .task, since: "0.2.0",
-      params: ["points", "spatialReference", "zoom", "maxZoom", "radius", "offset", "limit", "returnMembers"],
-      required: ["points", "zoom"],
+      params: ["points", "spatialReference", "zoom", "maxZoom", "radius", "offset", "limit", "returnMembers",
+      "maxBytes"], required: ["points", "zoom"],
       errors: [.unknownSpatialReference, .transformFailed, .libraryMissing, .columnLengths, .invalidItems,
       .invalidGeometry, .contentModified, .resultTooLarge]
     ),
@@ -230,6 +230,15 @@ public enum WireProtocol {
       ["fields", "trackIdField"],
       errors: [.idExists, .unknownId, .unknownField, .wrongFieldType, .unknownSpatialReference, .libraryMissing,
       .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/createReplay", domain: "entity", shape: .task, since: "0.4.0",
+      params: ["source", "sourceLayer", "id", "owner", "trackIdField", "timeField", "speedField", "courseField",
+      "factor", "name", "maxObservations", "maxObservationsPerTrack", "maxAge", "clear"], required: ["source",
+      "trackIdField", "timeField"],
+      errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .unknownField, .wrongFieldType,
+      .invalidTime, .fileNotFound, .pathRefused, .unknownFormat, .openFailed, .addressFailed, .credentialsNeeded,
+      .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .unknownSpatialReference, .contentModified]
     ),
     MethodInfo(
       name: "entity/get", domain: "entity", shape: .query, since: "0.4.0",
@@ -329,7 +338,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy",
       "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "maxBytes", "limit",
       "returnM", "format", "outSpatialReference"], required: [],
@@ -339,7 +348,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
       "maxBytes", "orderBy", "offset", "limit"], required: [],
       errors: [.resultTooLarge, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
@@ -348,7 +357,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryRelated", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "keyField",
       "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause", "orderBy", "offset", "limit",
       "properties", "returnGeometry", "outSpatialReference"], required: ["keyField", "relatedField"],
@@ -358,7 +367,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
@@ -366,7 +375,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "outSpatialReference",
       "acrossAntimeridian"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
@@ -375,7 +384,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryStatistics", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
       "statistics", "groupBy", "having", "orderBy", "maxBytes", "offset", "limit"], required: ["statistics"],
       errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
@@ -384,7 +393,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryDistinctValues", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
       "maxBytes", "fields", "orderBy", "offset", "limit"], required: ["fields"],
       errors: [.duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
@@ -393,7 +402,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "mode"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
@@ -401,7 +410,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/nearest", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "locations",
       "limit", "offset", "maxDistance", "planar", "returnAzimuth", "properties"], required: ["locations"],
       errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
@@ -410,7 +419,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/join", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship",
       "nearestCount", "maxDistance", "planar", "output", "aggregates", "joinProperties", "maxBytes", "offset",
       "limit"], required: ["join"],
@@ -420,7 +429,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/exportStatistics", domain: "feature", shape: .task, since: "0.3.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
       "statistics", "groupBy", "having", "orderBy", "path", "driver", "ifExists", "layerName", "offset", "limit"],
       required: ["statistics", "path"],
@@ -432,7 +441,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/exportJoin", domain: "feature", shape: .task, since: "0.3.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship",
       "nearestCount", "maxDistance", "planar", "output", "aggregates", "joinProperties", "path", "driver",
       "ifExists", "layerName", "offset", "limit"], required: ["join", "path"],
@@ -443,7 +452,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy",
       "offset", "properties", "returnGeometry", "maxAllowableOffset", "cutAtAntimeridian", "path", "driver",
       "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"], required: ["path"],
@@ -548,7 +557,7 @@ public enum WireProtocol {
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
       params: ["layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode",
       "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "labels", "labelsEnabled", "popup",
-      "featureReduction", "isPopupEnabled", "clear"], required: ["layer"],
+      "featureReduction", "trackDisplay", "isPopupEnabled", "clear"], required: ["layer"],
       errors: [.unknownId, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate, .wrongKind,
       .invalidTime, .wrongFieldType]
@@ -703,7 +712,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "locator/geocode", domain: "locator", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText",
       "field", "weightField", "preferredSearchLocation", "minScore", "offset", "maxResults", "resultAttributeNames",
       "outSpatialReference"], required: ["searchText", "field"],
@@ -713,7 +722,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "locator/suggest", domain: "locator", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText",
       "field", "weightField", "preferredSearchLocation", "offset", "maxResults"], required: ["searchText", "field"],
       errors: [.invalidGeometry, .emptyGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
@@ -722,7 +731,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "locator/reverseGeocode", domain: "locator", shape: .task, since: "0.2.0",
-      params: ["layer", "overlay", "entitySource", "observations", "envelope", "geometry", "spatialRelationship",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "location",
       "field", "maxDistance", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"], required:
       ["location", "field"],
@@ -1245,6 +1254,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/labelsEnabled", coalescing: .merge),
     StatePathInfo(path: "/layers/*/popup", coalescing: .merge),
     StatePathInfo(path: "/layers/*/featureReduction", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/trackDisplay", coalescing: .merge),
     StatePathInfo(path: "/layers/*/isPopupEnabled", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*", coalescing: .every),
     StatePathInfo(path: "/locationSources/*/status", coalescing: .latest),

@@ -29,7 +29,7 @@ package enum ParamMembers {
     "cluster/members": params(["maxBytes", "layer", "overlay", "cluster", "offset", "limit"]),
     "cluster/points": params([
       .init("points", .named { featureColumns }), "spatialReference", "zoom", "maxZoom", "radius", "offset", "limit",
-      "returnMembers"
+      "returnMembers", "maxBytes"
     ]),
     "document/new": params([]),
     "document/open": params(["path"]),
@@ -46,6 +46,10 @@ package enum ParamMembers {
     "entity/create": params([
       "id", "owner", .init("fields", .elements(.named { field })), "trackIdField", "timeField", "speedField",
       "courseField", "spatialReference", "ifExists", "name", "maxObservations", "maxObservationsPerTrack", "maxAge"
+    ]),
+    "entity/createReplay": params([
+      "source", "sourceLayer", "id", "owner", "trackIdField", "timeField", "speedField", "courseField", "factor",
+      "name", "maxObservations", "maxObservationsPerTrack", "maxAge", "clear"
     ]),
     "entity/get": params(["entitySource"]),
     "entity/list": params([]),
@@ -69,82 +73,82 @@ package enum ParamMembers {
     "environment/listKeys": params([]),
     "expression/convert": params(["expression"]),
     "feature/query": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
       "cutAtAntimeridian", "maxBytes", "limit", "returnM", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       "maxBytes", .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
     "feature/queryRelated": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "maxBytes", "keyField", "relatedLayer", "relatedOverlay",
       "relatedField", "relatedWhereClause", .init("orderBy", .elements(.named { orderBy })), "offset", "limit",
       "properties", "returnGeometry", "outSpatialReference"
     ]),
     "feature/queryCount": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent })
     ]),
     "feature/queryExtent": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "outSpatialReference", "acrossAntimeridian"
     ]),
     "feature/queryStatistics": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       .init("statistics", .elements(.named { statistic })), "groupBy", "having",
       .init("orderBy", .elements(.named { orderBy })), "maxBytes", "offset", "limit"
     ]),
     "feature/queryDistinctValues": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       "maxBytes", "fields", .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/select": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "mode"
     ]),
     "feature/nearest": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "maxBytes", "locations", "limit", "offset", "maxDistance", "planar",
       "returnAzimuth", "properties"
     ]),
     "feature/join": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("join", .named { joinSource }), "relationship",
       "nearestCount", "maxDistance", "planar", "output", .init("aggregates", .elements(.named { statistic })),
       "joinProperties", "maxBytes", "offset", "limit"
     ]),
     "feature/exportStatistics": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       .init("statistics", .elements(.named { statistic })), "groupBy", "having",
       .init("orderBy", .elements(.named { orderBy })), "path", "driver", "ifExists", "layerName", "offset", "limit"
     ]),
     "feature/exportJoin": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("join", .named { joinSource }), "relationship",
       "nearestCount", "maxDistance", "planar", "output", .init("aggregates", .elements(.named { statistic })),
       "joinProperties", "path", "driver", "ifExists", "layerName", "offset", "limit"
     ]),
     "feature/export": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
@@ -182,7 +186,7 @@ package enum ParamMembers {
       .init("time", .named { layerTime }), "isTimeFilterEnabled", .init("renderer", .named { renderer }),
       .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
       .init("popup", .named { popupDefinition }), .init("featureReduction", .named { featureReduction }),
-      "isPopupEnabled", "clear"
+      .init("trackDisplay", .named { trackDisplay }), "isPopupEnabled", "clear"
     ]),
     "layer/select": params(["layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode"]),
     "layer/load": params(["layer", "map", "scene"]),
@@ -225,19 +229,19 @@ package enum ParamMembers {
     ]),
     "locationDisplay/close": params(["locationDisplay"]),
     "locator/geocode": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "maxBytes", "searchText", "field", "weightField",
       "preferredSearchLocation", "minScore", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"
     ]),
     "locator/suggest": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "maxBytes", "searchText", "field", "weightField",
       "preferredSearchLocation", "offset", "maxResults"
     ]),
     "locator/reverseGeocode": params([
-      "layer", "overlay", "entitySource", "observations", .init("envelope", .named { envelope }), "geometry",
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "maxBytes", "location", "field", "maxDistance", "offset",
       "maxResults", "resultAttributeNames", "outSpatialReference"
@@ -394,7 +398,7 @@ package enum ParamMembers {
   package static let computedField: ParamShape = .object(["name", "expression"])
 
   package static let joinSource: ParamShape = .object([
-    "layer", "overlay", "entitySource", "observations", "ids", "whereClause"
+    "layer", "overlay", "entitySource", "entityFeatures", "ids", "whereClause"
   ])
 
   package static let fenceSequence: ParamShape = .object(["steps", "within"])
@@ -436,6 +440,11 @@ package enum ParamMembers {
     .init("aggregateFields", .elements(.named { statistic })), .init("renderer", .named { renderer }),
     .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
     .init("popup", .named { popupDefinition }), "isPopupEnabled"
+  ])
+
+  package static let trackDisplay: ParamShape = .object([
+    "maximumObservations", "showsPreviousObservations", "showsTrackLines",
+    .init("previousObservationRenderer", .named { renderer }), .init("trackLineRenderer", .named { renderer })
   ])
 
   package static let outline: ParamShape = .object(["style", "color", "width"])
@@ -543,11 +552,12 @@ package enum ParamMembers {
 
   package static let payloadProperty: ParamShape = .object([
     "name", "type", "defaultValue", "isNullable", "doc", "minimum", "maximum", "step", "values",
-    .init("fields", .elements(.named { payloadProperty })), .init("valueType", .named { valueType })
+    .init("cases", .elements(.named { unionCase })), .init("fields", .elements(.named { payloadProperty })),
+    .init("valueType", .named { valueType })
   ])
 
   package static let valueType: ParamShape = .object([
-    "type", "isNullable", "minimum", "maximum", "step", "values",
+    "type", "isNullable", "minimum", "maximum", "step", "values", .init("cases", .elements(.named { unionCase })),
     .init("fields", .elements(.named { payloadProperty }))
   ])
 

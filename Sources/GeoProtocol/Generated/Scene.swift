@@ -814,7 +814,7 @@ public enum SceneProtocol {
 
   /// Heights at points. A height is that of the first loaded source that has one at the point, even if an earlier
   /// source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is
-  /// outside of that source.
+  /// outside of that source. Longitudes may be beyond 180 degrees: 190 is -170.
   ///
   /// Heights are read in tiles of 256 x 256 cells, of which the server keeps the ones used last: 64 MiB of all
   /// sources together, some 250 tiles of whole metres. Up to 16 points whose tiles are kept are answered at once.

@@ -292,7 +292,9 @@ public enum SourceProtocol {
   }
 
   /// Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its only
-  /// layer is named `inline`, or by the collection's `name`.
+  /// layer is named `inline`, or by the collection's `name`. Of a geometry in which only some positions have Z, that
+  /// of the others is unknown: GeoJSON results have no Z of it. Texts keep a NUL, except where the data are unusual,
+  /// for example by values of several types in one field: GDAL reads these, and ends texts there.
   public enum OpenInline {
     public static let name: StaticString = "source/openInline"
 

@@ -38,7 +38,7 @@ package enum StateShapes {
     ("definitionExpression", .any), ("time", .named { layerTime }), ("isTimeFilterEnabled", .boolean),
     ("renderer", .named { renderer }), ("labels", .list(.named { labelDefinition })), ("labelsEnabled", .boolean),
     ("popup", .named { popupDefinition }), ("featureReduction", .named { featureReduction }),
-    ("isPopupEnabled", .boolean), ("environment", .map(.any))
+    ("trackDisplay", .named { trackDisplay }), ("isPopupEnabled", .boolean), ("environment", .map(.any))
   ])
   package static let scenes: StateShape = .object([
     ("scene", .reference), ("title", .string), ("loadStatus", .named { loadStatus }),
@@ -76,8 +76,8 @@ package enum StateShapes {
     ("fields", .list(.named { field })), ("trackIdField", .string), ("timeField", .string),
     ("speedField", .string), ("courseField", .string), ("spatialReference", .string),
     ("maxObservations", .integer), ("maxObservationsPerTrack", .integer), ("maxAge", .number),
-    ("entityCount", .integer), ("observationCount", .integer), ("extent", .named { envelope }),
-    ("counts", .named { entityCounts })
+    ("replayFactor", .number), ("entityCount", .integer), ("observationCount", .integer),
+    ("extent", .named { envelope }), ("counts", .named { entityCounts })
   ])
   package static let locationDisplays: StateShape = .object([
     ("locationDisplay", .reference), ("owner", .reference), ("source", .reference), ("autoPanMode", .string),
@@ -181,6 +181,10 @@ package enum StateShapes {
     ("maxSymbolSize", .number), ("aggregateFields", .list(.named { statistic })),
     ("renderer", .named { renderer }), ("labels", .list(.named { labelDefinition })), ("labelsEnabled", .boolean),
     ("popup", .named { popupDefinition }), ("isPopupEnabled", .boolean)
+  ])
+  package static let trackDisplay: StateShape = .object([
+    ("maximumObservations", .integer), ("showsPreviousObservations", .boolean), ("showsTrackLines", .boolean),
+    ("previousObservationRenderer", .named { renderer }), ("trackLineRenderer", .named { renderer })
   ])
   package static let outline: StateShape = .object([
     ("style", .string), ("color", .string), ("width", .number)

@@ -175,6 +175,75 @@ public enum SymbologyProtocol {
     }
   }
 
+  /// What a layer over an entity source shows of where its entities have been. The server stores and publishes it;
+  /// `feature/query` has the observations and tracks.
+  public struct TrackDisplay: JSONDecodable, JSONEncodable, Sendable {
+    /// Maximum number of observations shown of each track, the entity included. What the source keeps is a limit of
+    /// its own.
+    public var maximumObservations: Int
+    /// Whether observations before the entity are drawn.
+    public var showsPreviousObservations: Bool
+    /// Whether lines through the observations are drawn.
+    public var showsTrackLines: Bool
+    /// The symbols of previous observations; those of the layer when absent.
+    public var previousObservationRenderer: SymbologyProtocol.Renderer?
+    /// The symbols of track lines, by the attributes of their entity; gray lines when absent.
+    public var trackLineRenderer: SymbologyProtocol.Renderer?
+
+    public init(
+      maximumObservations: Int = 5, showsPreviousObservations: Bool = false, showsTrackLines: Bool = false,
+      previousObservationRenderer: SymbologyProtocol.Renderer? = nil,
+      trackLineRenderer: SymbologyProtocol.Renderer? = nil
+    ) {
+      self.maximumObservations = maximumObservations
+      self.showsPreviousObservations = showsPreviousObservations
+      self.showsTrackLines = showsTrackLines
+      self.previousObservationRenderer = previousObservationRenderer
+      self.trackLineRenderer = trackLineRenderer
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let maximumObservations = json["maximumObservations"]
+      self.maximumObservations = try maximumObservations.isPresent
+        ? maximumObservations.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
+        : 5
+      let showsPreviousObservations = json["showsPreviousObservations"]
+      self.showsPreviousObservations = try showsPreviousObservations.isPresent
+        ? showsPreviousObservations.bool()
+        : false
+      let showsTrackLines = json["showsTrackLines"]
+      self.showsTrackLines = try showsTrackLines.isPresent ? showsTrackLines.bool() : false
+      let previousObservationRenderer = json["previousObservationRenderer"]
+      self.previousObservationRenderer = try previousObservationRenderer.isPresent
+        ? SymbologyProtocol.Renderer(from: previousObservationRenderer)
+        : nil
+      let trackLineRenderer = json["trackLineRenderer"]
+      self.trackLineRenderer = try trackLineRenderer.isPresent
+        ? SymbologyProtocol.Renderer(from: trackLineRenderer)
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("maximumObservations")
+      writer.value(maximumObservations)
+      writer.key("showsPreviousObservations")
+      writer.value(showsPreviousObservations)
+      writer.key("showsTrackLines")
+      writer.value(showsTrackLines)
+      if let previousObservationRenderer {
+        writer.key("previousObservationRenderer")
+        previousObservationRenderer.encode(to: &writer)
+      }
+      if let trackLineRenderer {
+        writer.key("trackLineRenderer")
+        trackLineRenderer.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
   /// A marker's shape.
   public enum MarkerStyle: String, WireEnum {
     /// A disc.

@@ -149,7 +149,7 @@ public enum ViewModelProtocol {
   public struct PayloadProperty: JSONDecodable, JSONEncodable, Sendable {
     /// Its name; in a payload not `type`.
     public var name: String
-    /// Its type; not `union`, `reference` or `status`.
+    /// Its type; not `reference` or `status`.
     public var type: ViewModelProtocol.PropertyType
     /// Its value when none is given.
     public var defaultValue: JSONOpaque?
@@ -165,6 +165,8 @@ public enum ViewModelProtocol {
     public var step: Double?
     /// The only strings, integers or numbers that are allowed.
     public var values: [JSONOpaque]?
+    /// The cases of the type `union`.
+    public var cases: [ViewModelProtocol.UnionCase]?
     /// The fields of the type `struct`.
     public var fields: [ViewModelProtocol.PayloadProperty]?
     /// What the values of a dictionary are; any values when absent.
@@ -173,8 +175,8 @@ public enum ViewModelProtocol {
     public init(
       name: String, type: ViewModelProtocol.PropertyType, defaultValue: JSONOpaque? = nil, isNullable: Bool = false,
       doc: String? = nil, minimum: Double? = nil, maximum: Double? = nil, step: Double? = nil,
-      values: [JSONOpaque]? = nil, fields: [ViewModelProtocol.PayloadProperty]? = nil,
-      valueType: ViewModelProtocol.ValueType? = nil
+      values: [JSONOpaque]? = nil, cases: [ViewModelProtocol.UnionCase]? = nil,
+      fields: [ViewModelProtocol.PayloadProperty]? = nil, valueType: ViewModelProtocol.ValueType? = nil
     ) {
       self.name = name
       self.type = type
@@ -185,6 +187,7 @@ public enum ViewModelProtocol {
       self.maximum = maximum
       self.step = step
       self.values = values
+      self.cases = cases
       self.fields = fields
       self.valueType = valueType
     }
@@ -210,6 +213,10 @@ public enum ViewModelProtocol {
       let values = json["values"]
       self.values = try values.isPresent
         ? values.array("array of 1 to 1000 elements", 1...1000) { (e) throws(JSONError) in try e.opaque("any value but null") }
+        : nil
+      let cases = json["cases"]
+      self.cases = try cases.isPresent
+        ? cases.array("array of 1 to 100 elements", 1...100, ViewModelProtocol.UnionCase.init(from:))
         : nil
       let fields = json["fields"]
       self.fields = try fields.isPresent
@@ -251,6 +258,10 @@ public enum ViewModelProtocol {
         writer.key("values")
         writer.array(values) { $0.encode(to: &$1) }
       }
+      if let cases {
+        writer.key("cases")
+        writer.array(cases) { $0.encode(to: &$1) }
+      }
       if let fields {
         writer.key("fields")
         writer.array(fields) { $0.encode(to: &$1) }
@@ -265,7 +276,7 @@ public enum ViewModelProtocol {
 
   /// What the values of a dictionary are.
   public struct ValueType: JSONDecodable, JSONEncodable, Sendable {
-    /// Their type; not `union`, `reference` or `status`.
+    /// Their type; not `reference` or `status`.
     public var type: ViewModelProtocol.PropertyType
     /// Whether null is allowed; always for json.
     public var isNullable: Bool
@@ -277,12 +288,15 @@ public enum ViewModelProtocol {
     public var step: Double?
     /// The only strings, integers or numbers that are allowed.
     public var values: [JSONOpaque]?
+    /// The cases of the type `union`.
+    public var cases: [ViewModelProtocol.UnionCase]?
     /// The fields of the type `struct`.
     public var fields: [ViewModelProtocol.PayloadProperty]?
 
     public init(
       type: ViewModelProtocol.PropertyType, isNullable: Bool = false, minimum: Double? = nil, maximum: Double? = nil,
-      step: Double? = nil, values: [JSONOpaque]? = nil, fields: [ViewModelProtocol.PayloadProperty]? = nil
+      step: Double? = nil, values: [JSONOpaque]? = nil, cases: [ViewModelProtocol.UnionCase]? = nil,
+      fields: [ViewModelProtocol.PayloadProperty]? = nil
     ) {
       self.type = type
       self.isNullable = isNullable
@@ -290,6 +304,7 @@ public enum ViewModelProtocol {
       self.maximum = maximum
       self.step = step
       self.values = values
+      self.cases = cases
       self.fields = fields
     }
 
@@ -307,6 +322,10 @@ public enum ViewModelProtocol {
       let values = json["values"]
       self.values = try values.isPresent
         ? values.array("array of 1 to 1000 elements", 1...1000) { (e) throws(JSONError) in try e.opaque("any value but null") }
+        : nil
+      let cases = json["cases"]
+      self.cases = try cases.isPresent
+        ? cases.array("array of 1 to 100 elements", 1...100, ViewModelProtocol.UnionCase.init(from:))
         : nil
       let fields = json["fields"]
       self.fields = try fields.isPresent
@@ -335,6 +354,10 @@ public enum ViewModelProtocol {
       if let values {
         writer.key("values")
         writer.array(values) { $0.encode(to: &$1) }
+      }
+      if let cases {
+        writer.key("cases")
+        writer.array(cases) { $0.encode(to: &$1) }
       }
       if let fields {
         writer.key("fields")

@@ -183,6 +183,23 @@ extension ObservationFault: WireWord {
   }
 }
 
+extension EntityFeatures: WireWord {
+  package init(_ wire: EntityProtocol.EntityFeatures) {
+    switch wire {
+    case .entities: self = .entities
+    case .observations: self = .observations
+    case .tracks: self = .tracks
+    }
+  }
+  package var wire: EntityProtocol.EntityFeatures {
+    switch self {
+    case .entities: .entities
+    case .observations: .observations
+    case .tracks: .tracks
+    }
+  }
+}
+
 extension Statistic.Kind: WireWord {
   package init(_ wire: FeatureProtocol.StatisticType) {
     switch wire {
@@ -309,6 +326,7 @@ extension GeotriggerEvent.Cause: WireWord {
     case .turnedAway: self = .turnedAway
     case .completed: self = .completed
     case .fenceChanged: self = .fenceChanged
+    case .fenceMoved: self = .fenceMoved
     case .fenceRemoved: self = .fenceRemoved
     case .filterChanged: self = .filterChanged
     case .objectPurged: self = .objectPurged
@@ -325,6 +343,7 @@ extension GeotriggerEvent.Cause: WireWord {
     case .turnedAway: .turnedAway
     case .completed: .completed
     case .fenceChanged: .fenceChanged
+    case .fenceMoved: .fenceMoved
     case .fenceRemoved: .fenceRemoved
     case .filterChanged: .filterChanged
     case .objectPurged: .objectPurged
@@ -942,15 +961,15 @@ extension Wire {
   package static let words: [any WireWord.Type] = [
     WorkPriority.self, Progress.Kind.self, Session.Trace.self, ReaderConfinement.self,
     Session.LogLevel.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self, FileAttribute.self,
-    ObservationFault.self, Statistic.Kind.self, GeotriggerRule.self, FenceRelation.self,
-    FenceAccuracyMode.self, GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self,
-    Layer.Kind.self, GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self,
-    LocationAuthorization.self, LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self,
-    SelectionMode.self, Interpolation.self, FieldType.self, SimpleMarkerSymbol.Style.self,
-    SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self,
-    TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self,
-    VisualVariable.Rotation.self, LabelDefinition.Placement.self, ClassificationMethod.self,
-    Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self, Interruption.Cause.self,
-    LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
+    ObservationFault.self, EntityFeatures.self, Statistic.Kind.self, GeotriggerRule.self,
+    FenceRelation.self, FenceAccuracyMode.self, GeotriggerWarning.self, GeotriggerEvent.Kind.self,
+    GeotriggerEvent.Cause.self, Layer.Kind.self, GroupVisibilityMode.self, LayerRole.self,
+    LocationSource.Kind.self, LocationAuthorization.self, LocationRefusal.self,
+    SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self, Interpolation.self,
+    FieldType.self, SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self,
+    TextSymbol.FontStyle.self, TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self,
+    TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self, LabelDefinition.Placement.self,
+    ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self,
+    Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
   ]
 }

@@ -801,7 +801,8 @@ class AddressFailedError(GeoModelError):
     `data` has:
         cause: `unreachable`: there is no such host, or no connection to it; `status`: its server answers
             with an error; `redirectLoop`: it redirects without end; `redirectRefused`: the address is in the
-            public network and led to a loopback, link-local, private or metadata address.
+            public network and led to a loopback, link-local, private or metadata address; `noRanges`: its
+            server sends whole files only (since 0.4.0).
         status: The status of HTTP, where the server answered.
         reason: What happened.
     """
@@ -1035,6 +1036,8 @@ class EngineFailedError(GeoModelError):
 
     `data` has:
         signal: The signal that ended it; absent if it ended by itself.
+        feature: The feature whose geometry it was computing with, where there is one: without it the
+            request may succeed.
     """
 
     kind = "engineFailed"

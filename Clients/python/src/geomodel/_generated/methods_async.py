@@ -958,6 +958,7 @@ class ClusterMethods(AsyncCaller):
         offset: int | None = None,
         limit: int | None = None,
         return_members: bool | None = None,
+        max_bytes: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.ClusterPointsResult:
         """Clusters of points that belong to no object, at one zoom.
@@ -973,11 +974,13 @@ class ClusterMethods(AsyncCaller):
             offset: Number of clusters and points to skip. (at least 0; default 0)
             limit: Maximum number of clusters and points. (in 0...10000; default 10000)
             return_members: Whether to return the ids of each cluster's points. (default False)
+            max_bytes: Maximum size of the result as JSON, as in `cluster/query`. (byte; at least 1)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues the result; absent when there is no more. (at least 0)
             clusters: Clusters and single points, by ascending id.
             members: The points of each cluster, in the order of `clusters`.
 
@@ -1008,6 +1011,7 @@ class ClusterMethods(AsyncCaller):
                     "offset": offset,
                     "limit": limit,
                     "returnMembers": return_members,
+                    "maxBytes": max_bytes,
                     "meta": meta,
                 }
             ),
@@ -1405,13 +1409,13 @@ class EntityMethods(AsyncCaller):
         """Creates a source, to which clients push observations. `entity/connect` connects it.
 
         Args:
-            fields: The attributes of observations. Names are unique; `entity` is reserved for the number
-                of the entity in queries of observations. (1 to 1024 elements)
+            fields: The attributes of observations. Names are unique; `entity`, `startTime`, `endTime` and
+                `observationCount` are reserved for queries of observations and tracks. (1 to 1024 elements)
             track_id_field: The field that identifies the track: of type `string` or `integer`.
             id: The new object's id; minted when absent.
             owner: The object that it closes with; absent for the session.
-            time_field: The field with the time of an observation: of type `dateTime` or `string`, RFC
-                3339, or `integer`, milliseconds since 1970. Where it is null, or when absent, the time is
+            time_field: The field with the time of an observation: of type `dateTime`, `date` or `string`,
+                RFC 3339, or `integer`, milliseconds since 1970. Where it is null, or when absent, the time is
                 that of the receipt.
             speed_field: The field with the speed in metres a second, of type `double`. Where it is null
                 it is computed from the observation before: the geodesic distance by the difference of the
@@ -1472,6 +1476,115 @@ class EntityMethods(AsyncCaller):
                     "maxObservations": max_observations,
                     "maxObservationsPerTrack": max_observations_per_track,
                     "maxAge": max_age,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def create_replay(
+        self,
+        *,
+        source: t.ObjectId,
+        track_id_field: str,
+        time_field: str,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        owner: t.ObjectId | None = None,
+        speed_field: str | None = None,
+        course_field: str | None = None,
+        factor: float | None = None,
+        name: str | None = None,
+        max_observations: int | None = None,
+        max_observations_per_track: int | None = None,
+        max_age: float | None = None,
+        clear: Sequence[t.MemberName] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntitySource:
+        """Creates a source that replays the features of a source with a time each: `entity/connect` starts
+        it, or goes on after `entity/disconnect`, and the clock drives it. It disconnects at its end, and
+        can then be started again. Its fields are those of the features; those without a valid time are
+        rejected and counted. A document keeps it as a source to which clients push.
+
+        Args:
+            source: The source, as `source/open` and `source/openInline` make it.
+            track_id_field: The field that identifies the track: of type `string` or `integer`.
+            time_field: The field with the time: of type `dateTime`, `date` or `string`, or `integer`,
+                milliseconds since 1970.
+            source_layer: The layer's name in the source; its only one when absent.
+            id: The new object's id; minted when absent.
+            owner: The object that it closes with; absent for the session.
+            speed_field: The field with the speed in metres a second, of type `double`; computed where it
+                is null.
+            course_field: The field with the direction of travel in degrees, of type `double`; computed
+                where it is null.
+            factor: Seconds of the features' time for one second of the clock. (above 0 and at most
+                1000000; default 1)
+            name: The name shown to people. (at most 1024 characters)
+            max_observations: Maximum number of observations of all tracks together; beyond it those
+                received first are purged. 100,000 at first, and after `clear`. (in 1...10000000)
+            max_observations_per_track: Maximum number of observations of each track; beyond it those with
+                the earliest times are purged. No limit when absent. (in 1...1000000)
+            max_age: Observations are purged when this time has passed since their receipt, by the clock.
+                No limit when absent. (second; in 0.001...3155760000)
+            clear: Members to set to null: `name`, `maxObservations`, `maxObservationsPerTrack`, `maxAge`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
+
+        Example:
+            await server.entity.create_replay(
+                source="trip",
+                id="again",
+                track_id_field="id",
+                time_field="time",
+                factor=10,
+            )
+        """
+        result: t.EntitySource = await self._call(
+            "entity/createReplay",
+            _given(
+                {
+                    "source": source,
+                    "trackIdField": track_id_field,
+                    "timeField": time_field,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "owner": owner,
+                    "speedField": speed_field,
+                    "courseField": course_field,
+                    "factor": factor,
+                    "name": name,
+                    "maxObservations": max_observations,
+                    "maxObservationsPerTrack": max_observations_per_track,
+                    "maxAge": max_age,
+                    "clear": clear,
                     "meta": meta,
                 }
             ),
@@ -2286,7 +2399,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2319,10 +2432,8 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2371,10 +2482,10 @@ class FeatureMethods(AsyncCaller):
                 at least 0)
             cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
                 (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
-                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. A
-                geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses
-                itself too often or has no area. Nothing is cut in a reference that does not go around the
-                world. (default False)
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M; one that
+                goes around the world has no edge left where it began. A geometry is cut at most 16 times:
+                `failed` has what goes around the world more often, crosses itself too often or has no area.
+                Nothing is cut in a reference that does not go around the world. (default False)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -2434,7 +2545,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2468,7 +2579,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2490,10 +2601,8 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2580,7 +2689,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2609,7 +2718,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2643,10 +2752,8 @@ class FeatureMethods(AsyncCaller):
                 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2748,7 +2855,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2780,7 +2887,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2797,10 +2904,8 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2869,7 +2974,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2891,7 +2996,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2910,10 +3015,8 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2992,7 +3095,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3017,7 +3120,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3048,10 +3151,8 @@ class FeatureMethods(AsyncCaller):
                 `groupBy`. (at most 64 elements)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3150,7 +3251,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3180,7 +3281,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3204,10 +3305,8 @@ class FeatureMethods(AsyncCaller):
             fields: The attributes. (1 to 16 elements)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3296,7 +3395,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3323,7 +3422,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3343,10 +3442,8 @@ class FeatureMethods(AsyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3418,7 +3515,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3442,7 +3539,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3476,10 +3573,8 @@ class FeatureMethods(AsyncCaller):
                 collection, or one place of any other geometry. At most 100000, none of them empty.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3577,7 +3672,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3607,7 +3702,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3646,10 +3741,8 @@ class FeatureMethods(AsyncCaller):
             join: The features that are joined.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3754,7 +3847,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3788,7 +3881,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3819,10 +3912,8 @@ class FeatureMethods(AsyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3951,7 +4042,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3984,7 +4075,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -4018,10 +4109,8 @@ class FeatureMethods(AsyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -4148,7 +4237,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -4183,7 +4272,7 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -4233,10 +4322,8 @@ class FeatureMethods(AsyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -4285,10 +4372,10 @@ class FeatureMethods(AsyncCaller):
                 at least 0)
             cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
                 (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
-                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. A
-                geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses
-                itself too often or has no area. Nothing is cut in a reference that does not go around the
-                world. (default False)
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M; one that
+                goes around the world has no edge left where it began. A geometry is cut at most 16 times:
+                `failed` has what goes around the world more often, crosses itself too often or has no area.
+                Nothing is cut in a reference that does not go around the world. (default False)
             driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
                 GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
                 it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
@@ -4377,7 +4464,7 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -4410,8 +4497,9 @@ class FeatureMethods(AsyncCaller):
 class GeotriggerMethods(AsyncCaller):
     """Geotriggers: monitors that watch the objects of a feed enter and exit fences.
 
-    A feed is a location source, whose one object has the id of the source. Fences are the features of a layer
-    or the graphics of an overlay, in its own reference. A position is tested as relations of `feature/query`
+    A feed is a location source, whose one object has the id of the source, or an entity source with its
+    entities. Fences are the features of a layer or the graphics of an overlay, in its own reference; or
+    entities: with a buffer as radius this is roaming. A position is tested as relations of `feature/query`
     are: in the plane of the fences' reference, on their even-odd areas, edges included; in a reference that
     goes around the world, longitudes whole turns apart are the same. With a buffer or an accuracy it is
     tested by its geodesic distance to the fence, as `feature/nearest` measures it: negative inside an area,
@@ -4455,10 +4543,11 @@ class GeotriggerMethods(AsyncCaller):
             id: The new object's id; minted when absent.
             owner: The object that it closes with; absent for the session.
             if_exists: What to do when an object has that id already. (default "error")
-            feed: The location source whose object is watched. Changing it ends all memberships. Documents
-                have it if they have the source.
-            fences: The layer or overlay whose features are the fences, within the layer's own filters.
-                Changing it ends all memberships.
+            feed: The location source or entity source whose objects are watched. Changing it ends all
+                memberships. Documents have it if they have the source.
+            fences: The layer or overlay whose features are the fences, within the layer's own filters, or
+                an entity source, whose entities with a buffer are fences that move. Of an own feed no entity
+                is its own fence. Changing it ends all memberships.
             where_clause: Only features for which this is true are fences.
             rule: The transitions that are reported. Memberships are kept for all.
             relation: How a fence is entered and left.
@@ -4602,10 +4691,11 @@ class GeotriggerMethods(AsyncCaller):
 
         Args:
             geotrigger: Its id.
-            feed: The location source whose object is watched. Changing it ends all memberships. Documents
-                have it if they have the source.
-            fences: The layer or overlay whose features are the fences, within the layer's own filters.
-                Changing it ends all memberships.
+            feed: The location source or entity source whose objects are watched. Changing it ends all
+                memberships. Documents have it if they have the source.
+            fences: The layer or overlay whose features are the fences, within the layer's own filters, or
+                an entity source, whose entities with a buffer are fences that move. Of an own feed no entity
+                is its own fence. Changing it ends all memberships.
             where_clause: Only features for which this is true are fences.
             rule: The transitions that are reported. Memberships are kept for all.
             relation: How a fence is entered and left.
@@ -4837,8 +4927,8 @@ class GeotriggerMethods(AsyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            memberships: By object in the order of their first fixes, then in the order in which they
-                entered.
+            memberships: By object in the order in which their feed had them, then in the order in which
+                they entered.
             exceededLimit: Whether there are more.
 
         Raises:
@@ -5253,6 +5343,7 @@ class LayerMethods(AsyncCaller):
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
         feature_reduction: t.FeatureReduction | None = None,
+        track_display: t.TrackDisplay | None = None,
         is_popup_enabled: bool | None = None,
         clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
@@ -5277,9 +5368,10 @@ class LayerMethods(AsyncCaller):
             popup: Popup definition; without one the popup lists all attributes.
             feature_reduction: How its points are clustered; not at all when absent. `cluster/query` has
                 the clusters.
+            track_display: What is shown of tracks; absent for a layer that has no entity source.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `labels`, `popup`, `featureReduction`.
+                `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -5326,6 +5418,7 @@ class LayerMethods(AsyncCaller):
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
                     "featureReduction": feature_reduction,
+                    "trackDisplay": track_display,
                     "isPopupEnabled": is_popup_enabled,
                     "clear": clear,
                     "meta": meta,
@@ -6635,7 +6728,7 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -6664,10 +6757,8 @@ class LocatorMethods(AsyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -6758,7 +6849,7 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -6790,7 +6881,7 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -6814,10 +6905,8 @@ class LocatorMethods(AsyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -6903,7 +6992,7 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -6932,7 +7021,7 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -6958,10 +7047,8 @@ class LocatorMethods(AsyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -7056,7 +7143,7 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -8674,7 +8761,7 @@ class SceneMethods(AsyncCaller):
     ) -> t.SceneElevationResult:
         """Heights at points. A height is that of the first loaded source that has one at the point, even if
         an earlier source is not loaded; the answer names the source. A point that has no coordinates in a
-        source's reference is outside of that source.
+        source's reference is outside of that source. Longitudes may be beyond 180 degrees: 190 is -170.
 
         Heights are read in tiles of 256 x 256 cells, of which the server keeps the ones used last: 64 MiB of
         all sources together, some 250 tiles of whole metres. Up to 16 points whose tiles are kept are
@@ -8840,7 +8927,10 @@ class SourceMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.Source:
         """Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or
-        columns. Its only layer is named `inline`, or by the collection's `name`.
+        columns. Its only layer is named `inline`, or by the collection's `name`. Of a geometry in which
+        only some positions have Z, that of the others is unknown: GeoJSON results have no Z of it. Texts
+        keep a NUL, except where the data are unusual, for example by values of several types in one field:
+        GDAL reads these, and ends texts there.
 
         Args:
             data: The GeoJSON object; this or `columns`.

@@ -934,6 +934,7 @@ class ClusterMethods(SyncCaller):
         offset: int | None = None,
         limit: int | None = None,
         return_members: bool | None = None,
+        max_bytes: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.ClusterPointsResult:
         """Clusters of points that belong to no object, at one zoom.
@@ -949,11 +950,13 @@ class ClusterMethods(SyncCaller):
             offset: Number of clusters and points to skip. (at least 0; default 0)
             limit: Maximum number of clusters and points. (in 0...10000; default 10000)
             return_members: Whether to return the ids of each cluster's points. (default False)
+            max_bytes: Maximum size of the result as JSON, as in `cluster/query`. (byte; at least 1)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues the result; absent when there is no more. (at least 0)
             clusters: Clusters and single points, by ascending id.
             members: The points of each cluster, in the order of `clusters`.
 
@@ -984,6 +987,7 @@ class ClusterMethods(SyncCaller):
                     "offset": offset,
                     "limit": limit,
                     "returnMembers": return_members,
+                    "maxBytes": max_bytes,
                     "meta": meta,
                 }
             ),
@@ -1381,13 +1385,13 @@ class EntityMethods(SyncCaller):
         """Creates a source, to which clients push observations. `entity/connect` connects it.
 
         Args:
-            fields: The attributes of observations. Names are unique; `entity` is reserved for the number
-                of the entity in queries of observations. (1 to 1024 elements)
+            fields: The attributes of observations. Names are unique; `entity`, `startTime`, `endTime` and
+                `observationCount` are reserved for queries of observations and tracks. (1 to 1024 elements)
             track_id_field: The field that identifies the track: of type `string` or `integer`.
             id: The new object's id; minted when absent.
             owner: The object that it closes with; absent for the session.
-            time_field: The field with the time of an observation: of type `dateTime` or `string`, RFC
-                3339, or `integer`, milliseconds since 1970. Where it is null, or when absent, the time is
+            time_field: The field with the time of an observation: of type `dateTime`, `date` or `string`,
+                RFC 3339, or `integer`, milliseconds since 1970. Where it is null, or when absent, the time is
                 that of the receipt.
             speed_field: The field with the speed in metres a second, of type `double`. Where it is null
                 it is computed from the observation before: the geodesic distance by the difference of the
@@ -1448,6 +1452,115 @@ class EntityMethods(SyncCaller):
                     "maxObservations": max_observations,
                     "maxObservationsPerTrack": max_observations_per_track,
                     "maxAge": max_age,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def create_replay(
+        self,
+        *,
+        source: t.ObjectId,
+        track_id_field: str,
+        time_field: str,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        owner: t.ObjectId | None = None,
+        speed_field: str | None = None,
+        course_field: str | None = None,
+        factor: float | None = None,
+        name: str | None = None,
+        max_observations: int | None = None,
+        max_observations_per_track: int | None = None,
+        max_age: float | None = None,
+        clear: Sequence[t.MemberName] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntitySource:
+        """Creates a source that replays the features of a source with a time each: `entity/connect` starts
+        it, or goes on after `entity/disconnect`, and the clock drives it. It disconnects at its end, and
+        can then be started again. Its fields are those of the features; those without a valid time are
+        rejected and counted. A document keeps it as a source to which clients push.
+
+        Args:
+            source: The source, as `source/open` and `source/openInline` make it.
+            track_id_field: The field that identifies the track: of type `string` or `integer`.
+            time_field: The field with the time: of type `dateTime`, `date` or `string`, or `integer`,
+                milliseconds since 1970.
+            source_layer: The layer's name in the source; its only one when absent.
+            id: The new object's id; minted when absent.
+            owner: The object that it closes with; absent for the session.
+            speed_field: The field with the speed in metres a second, of type `double`; computed where it
+                is null.
+            course_field: The field with the direction of travel in degrees, of type `double`; computed
+                where it is null.
+            factor: Seconds of the features' time for one second of the clock. (above 0 and at most
+                1000000; default 1)
+            name: The name shown to people. (at most 1024 characters)
+            max_observations: Maximum number of observations of all tracks together; beyond it those
+                received first are purged. 100,000 at first, and after `clear`. (in 1...10000000)
+            max_observations_per_track: Maximum number of observations of each track; beyond it those with
+                the earliest times are purged. No limit when absent. (in 1...1000000)
+            max_age: Observations are purged when this time has passed since their receipt, by the clock.
+                No limit when absent. (second; in 0.001...3155760000)
+            clear: Members to set to null: `name`, `maxObservations`, `maxObservationsPerTrack`, `maxAge`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            UnknownSourceLayerError: The source has no such layer, or has several and none was named.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
+
+        Example:
+            server.entity.create_replay(
+                source="trip",
+                id="again",
+                track_id_field="id",
+                time_field="time",
+                factor=10,
+            )
+        """
+        result: t.EntitySource = self._call(
+            "entity/createReplay",
+            _given(
+                {
+                    "source": source,
+                    "trackIdField": track_id_field,
+                    "timeField": time_field,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "owner": owner,
+                    "speedField": speed_field,
+                    "courseField": course_field,
+                    "factor": factor,
+                    "name": name,
+                    "maxObservations": max_observations,
+                    "maxObservationsPerTrack": max_observations_per_track,
+                    "maxAge": max_age,
+                    "clear": clear,
                     "meta": meta,
                 }
             ),
@@ -2260,7 +2373,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2293,10 +2406,8 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2345,10 +2456,10 @@ class FeatureMethods(SyncCaller):
                 at least 0)
             cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
                 (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
-                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. A
-                geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses
-                itself too often or has no area. Nothing is cut in a reference that does not go around the
-                world. (default False)
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M; one that
+                goes around the world has no edge left where it began. A geometry is cut at most 16 times:
+                `failed` has what goes around the world more often, crosses itself too often or has no area.
+                Nothing is cut in a reference that does not go around the world. (default False)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -2408,7 +2519,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2442,7 +2553,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2464,10 +2575,8 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2554,7 +2663,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2583,7 +2692,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2617,10 +2726,8 @@ class FeatureMethods(SyncCaller):
                 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2722,7 +2829,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2754,7 +2861,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2771,10 +2878,8 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2843,7 +2948,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2865,7 +2970,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -2884,10 +2989,8 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -2966,7 +3069,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -2991,7 +3094,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3022,10 +3125,8 @@ class FeatureMethods(SyncCaller):
                 `groupBy`. (at most 64 elements)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3120,7 +3221,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3150,7 +3251,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3174,10 +3275,8 @@ class FeatureMethods(SyncCaller):
             fields: The attributes. (1 to 16 elements)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3266,7 +3365,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3293,7 +3392,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3313,10 +3412,8 @@ class FeatureMethods(SyncCaller):
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3388,7 +3485,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3412,7 +3509,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3446,10 +3543,8 @@ class FeatureMethods(SyncCaller):
                 collection, or one place of any other geometry. At most 100000, none of them empty.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3547,7 +3642,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3577,7 +3672,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3616,10 +3711,8 @@ class FeatureMethods(SyncCaller):
             join: The features that are joined.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3724,7 +3817,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3758,7 +3851,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3789,10 +3882,8 @@ class FeatureMethods(SyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -3921,7 +4012,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -3954,7 +4045,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -3988,10 +4079,8 @@ class FeatureMethods(SyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -4118,7 +4207,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -4153,7 +4242,7 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -4203,10 +4292,8 @@ class FeatureMethods(SyncCaller):
             path: The file; its folder has to exist.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -4255,10 +4342,10 @@ class FeatureMethods(SyncCaller):
                 at least 0)
             cut_at_antimeridian: Whether geometries that go on beyond the edge of the world are cut there
                 (RFC 7946, section 3.1.9), so that no longitude is beyond 180 degrees. An edge is the straight
-                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M. A
-                geometry is cut at most 16 times: `failed` has what goes around the world more often, crosses
-                itself too often or has no area. Nothing is cut in a reference that does not go around the
-                world. (default False)
+                line between its ends: one from 179 to -179 degrees goes through 0. Polygons lose M; one that
+                goes around the world has no edge left where it began. A geometry is cut at most 16 times:
+                `failed` has what goes around the world more often, crosses itself too often or has no area.
+                Nothing is cut in a reference that does not go around the world. (default False)
             driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
                 GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
                 it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
@@ -4343,7 +4430,7 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -4376,8 +4463,9 @@ class FeatureMethods(SyncCaller):
 class GeotriggerMethods(SyncCaller):
     """Geotriggers: monitors that watch the objects of a feed enter and exit fences.
 
-    A feed is a location source, whose one object has the id of the source. Fences are the features of a layer
-    or the graphics of an overlay, in its own reference. A position is tested as relations of `feature/query`
+    A feed is a location source, whose one object has the id of the source, or an entity source with its
+    entities. Fences are the features of a layer or the graphics of an overlay, in its own reference; or
+    entities: with a buffer as radius this is roaming. A position is tested as relations of `feature/query`
     are: in the plane of the fences' reference, on their even-odd areas, edges included; in a reference that
     goes around the world, longitudes whole turns apart are the same. With a buffer or an accuracy it is
     tested by its geodesic distance to the fence, as `feature/nearest` measures it: negative inside an area,
@@ -4421,10 +4509,11 @@ class GeotriggerMethods(SyncCaller):
             id: The new object's id; minted when absent.
             owner: The object that it closes with; absent for the session.
             if_exists: What to do when an object has that id already. (default "error")
-            feed: The location source whose object is watched. Changing it ends all memberships. Documents
-                have it if they have the source.
-            fences: The layer or overlay whose features are the fences, within the layer's own filters.
-                Changing it ends all memberships.
+            feed: The location source or entity source whose objects are watched. Changing it ends all
+                memberships. Documents have it if they have the source.
+            fences: The layer or overlay whose features are the fences, within the layer's own filters, or
+                an entity source, whose entities with a buffer are fences that move. Of an own feed no entity
+                is its own fence. Changing it ends all memberships.
             where_clause: Only features for which this is true are fences.
             rule: The transitions that are reported. Memberships are kept for all.
             relation: How a fence is entered and left.
@@ -4560,10 +4649,11 @@ class GeotriggerMethods(SyncCaller):
 
         Args:
             geotrigger: Its id.
-            feed: The location source whose object is watched. Changing it ends all memberships. Documents
-                have it if they have the source.
-            fences: The layer or overlay whose features are the fences, within the layer's own filters.
-                Changing it ends all memberships.
+            feed: The location source or entity source whose objects are watched. Changing it ends all
+                memberships. Documents have it if they have the source.
+            fences: The layer or overlay whose features are the fences, within the layer's own filters, or
+                an entity source, whose entities with a buffer are fences that move. Of an own feed no entity
+                is its own fence. Changing it ends all memberships.
             where_clause: Only features for which this is true are fences.
             rule: The transitions that are reported. Memberships are kept for all.
             relation: How a fence is entered and left.
@@ -4795,8 +4885,8 @@ class GeotriggerMethods(SyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            memberships: By object in the order of their first fixes, then in the order in which they
-                entered.
+            memberships: By object in the order in which their feed had them, then in the order in which
+                they entered.
             exceededLimit: Whether there are more.
 
         Raises:
@@ -5211,6 +5301,7 @@ class LayerMethods(SyncCaller):
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
         feature_reduction: t.FeatureReduction | None = None,
+        track_display: t.TrackDisplay | None = None,
         is_popup_enabled: bool | None = None,
         clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
@@ -5235,9 +5326,10 @@ class LayerMethods(SyncCaller):
             popup: Popup definition; without one the popup lists all attributes.
             feature_reduction: How its points are clustered; not at all when absent. `cluster/query` has
                 the clusters.
+            track_display: What is shown of tracks; absent for a layer that has no entity source.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `labels`, `popup`, `featureReduction`.
+                `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -5284,6 +5376,7 @@ class LayerMethods(SyncCaller):
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
                     "featureReduction": feature_reduction,
+                    "trackDisplay": track_display,
                     "isPopupEnabled": is_popup_enabled,
                     "clear": clear,
                     "meta": meta,
@@ -6588,7 +6681,7 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -6617,10 +6710,8 @@ class LocatorMethods(SyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -6711,7 +6802,7 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -6743,7 +6834,7 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -6767,10 +6858,8 @@ class LocatorMethods(SyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -6856,7 +6945,7 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -6885,7 +6974,7 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         entity_source: t.ObjectId | None = None,
-        observations: bool | None = None,
+        entity_features: t.EntityFeatures | None = None,
         envelope: t.Envelope | None = None,
         geometry: t.Geometry | None = None,
         spatial_relationship: t.SpatialRelationship | None = None,
@@ -6911,10 +7000,8 @@ class LocatorMethods(SyncCaller):
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            entity_source: An entity source, of which entities are the features, with their numbers as
-                ids; in place of `layer` and `overlay`.
-            observations: With `entitySource`: its observations are the features, with their numbers as
-                ids and the number of their entity as `entity`. (default False)
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
                 edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
@@ -7009,7 +7096,7 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "entitySource": entity_source,
-                    "observations": observations,
+                    "entityFeatures": entity_features,
                     "envelope": envelope,
                     "geometry": geometry,
                     "spatialRelationship": spatial_relationship,
@@ -8619,7 +8706,7 @@ class SceneMethods(SyncCaller):
     ) -> t.SceneElevationResult:
         """Heights at points. A height is that of the first loaded source that has one at the point, even if
         an earlier source is not loaded; the answer names the source. A point that has no coordinates in a
-        source's reference is outside of that source.
+        source's reference is outside of that source. Longitudes may be beyond 180 degrees: 190 is -170.
 
         Heights are read in tiles of 256 x 256 cells, of which the server keeps the ones used last: 64 MiB of
         all sources together, some 250 tiles of whole metres. Up to 16 points whose tiles are kept are
@@ -8785,7 +8872,10 @@ class SourceMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.Source:
         """Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or
-        columns. Its only layer is named `inline`, or by the collection's `name`.
+        columns. Its only layer is named `inline`, or by the collection's `name`. Of a geometry in which
+        only some positions have Z, that of the others is unknown: GeoJSON results have no Z of it. Texts
+        keep a NUL, except where the data are unusual, for example by values of several types in one field:
+        GDAL reads these, and ends texts there.
 
         Args:
             data: The GeoJSON object; this or `columns`.

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "9e04dbee2608058f"
+PROTOCOL_HASH = "8628311379f820ad"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -888,6 +888,8 @@ class ClusterPointsResult(TypedDict):
     """The world's revision. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues the result; absent when there is no more. (at least 0)"""
     clusters: list[Cluster]
     """Clusters and single points, by ascending id."""
     members: NotRequired[list[list[FeatureId]]]
@@ -1105,6 +1107,8 @@ class SavedLayer(TypedDict):
     """Popup definition; without one the popup lists all attributes."""
     featureReduction: NotRequired[FeatureReduction]
     """How its points are clustered; not at all when absent. `cluster/query` has the clusters."""
+    trackDisplay: NotRequired[TrackDisplay]
+    """What is shown of tracks; absent for a layer that has no entity source."""
     isPopupEnabled: NotRequired[bool]
     """Whether popups are shown."""
 
@@ -1393,12 +1397,13 @@ class SavedGeotriggerMonitor(TypedDict):
     owner: NotRequired[ObjectId]
     """The object that it closes with; absent for the session."""
     feed: NotRequired[ObjectId]
-    """The location source whose object is watched. Changing it ends all memberships. Documents have it if
-    they have the source.
+    """The location source or entity source whose objects are watched. Changing it ends all memberships.
+    Documents have it if they have the source.
     """
     fences: NotRequired[ObjectId]
-    """The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends
-    all memberships.
+    """The layer or overlay whose features are the fences, within the layer's own filters, or an entity
+    source, whose entities with a buffer are fences that move. Of an own feed no entity is its own fence.
+    Changing it ends all memberships.
     """
     whereClause: NotRequired[Expression]
     """Only features for which this is true are fences."""
@@ -1636,6 +1641,10 @@ class EntitySource(TypedDict):
     """Observations are purged when this time has passed since their receipt, by the clock. No limit when
     absent. (second; in 0.001...3155760000)
     """
+    replayFactor: NotRequired[float]
+    """Of a replay: seconds of the features' time for one second of the clock; absent for a source to which
+    clients push.
+    """
     entityCount: int
     """Number of entities. (at least 0)"""
     observationCount: int
@@ -1645,6 +1654,17 @@ class EntitySource(TypedDict):
     counts: EntityCounts
     """What it has received since it was made."""
 
+
+EntityFeatures = Literal["entities", "observations", "tracks"]
+"""The features of an entity source.
+
+`entities`: Its entities, with their numbers as ids.
+`observations`: Its observations, with their numbers as ids, and the number of their entity as `entity`.
+`tracks`: The tracks of its entities, with the numbers of these as ids: lines through their observations in
+the order of their times, with the time in seconds since 1970 as M, and the attributes of the entity,
+`startTime`, `endTime` and `observationCount`. A track of one observation has no line. All tracks, or those in
+`ids`, may have 20,000 observations together.
+"""
 
 EntityNotices = Literal["newest", "every"]
 """Which observations a subscription gets.
@@ -2035,9 +2055,10 @@ header.
 too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has
 no types.
 `values`: Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut
-at a NUL, in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, numbers
-lose digits, and an integer of more than 18 characters makes its field one of doubles for readers, integers
-beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
+at a NUL (in `CSV` by those who read it), in a shapefile texts are cut at 254 bytes and at spaces at the end,
+empty ones are null, numbers lose digits, and an integer of more than 18 characters makes its field one of
+doubles for readers, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are
+null.
 `timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
 `order`: The features are in the order of the file's spatial index, or of their ids.
 `spatialIndex`: The file has no spatial index, because some features have no geometry or an empty one.
@@ -2197,13 +2218,9 @@ class JoinSource(TypedDict):
     overlay: NotRequired[ObjectId]
     """An overlay; this or `layer`."""
     entitySource: NotRequired[ObjectId]
-    """An entity source, of which entities are the features, with their numbers as ids; in place of `layer`
-    and `overlay`.
-    """
-    observations: NotRequired[bool]
-    """With `entitySource`: its observations are the features, with their numbers as ids and the number of
-    their entity as `entity`. (default False)
-    """
+    """An entity source; in place of `layer` and `overlay`."""
+    entityFeatures: NotRequired[EntityFeatures]
+    """With `entitySource`: what its features are. (default "entities")"""
     ids: NotRequired[list[FeatureId]]
     """Only these features. (at most 1000000 elements)"""
     whereClause: NotRequired[Expression]
@@ -2588,8 +2605,8 @@ GeotriggerEventType = Literal["enter", "exit", "forecast", "withdrawn", "sequenc
 """
 
 GeotriggerCause = Literal[
-    "moved", "dwelled", "crossed", "approaching", "turnedAway", "completed", "fenceChanged", "fenceRemoved",
-    "filterChanged", "objectPurged", "monitorStarted", "monitorStopped",
+    "moved", "dwelled", "crossed", "approaching", "turnedAway", "completed", "fenceChanged", "fenceMoved",
+    "fenceRemoved", "filterChanged", "objectPurged", "monitorStarted", "monitorStopped",
 ]
 """Why it happened.
 
@@ -2600,6 +2617,7 @@ GeotriggerCause = Literal[
 `turnedAway`: Of a withdrawn forecast: a fix of the object.
 `completed`: Of a sequence: its last step.
 `fenceChanged`: The fence was added or changed.
+`fenceMoved`: The fence is an entity, which moved.
 `fenceRemoved`: The fence was removed, or its layer or overlay.
 `filterChanged`: The monitor's settings, or the filters of its layer, were changed.
 `objectPurged`: The feed has the object no more.
@@ -2618,11 +2636,11 @@ class GeotriggerEvent(TypedDict):
     cause: GeotriggerCause
     """Why."""
     object: str
-    """The object: the id of the location source."""
+    """The object: the id of the location source, or of the entity's track."""
     fence: FeatureId
-    """The feature or graphic."""
+    """The feature, graphic or entity."""
     fences: ObjectId
-    """Its layer or overlay."""
+    """Its layer, overlay or entity source."""
     rule: GeotriggerRule
     """The monitor's rule at that time."""
     time: str
@@ -2671,12 +2689,13 @@ class Geotrigger(TypedDict):
     owner: NotRequired[ObjectId]
     """The object that it closes with; absent for the session."""
     feed: NotRequired[ObjectId]
-    """The location source whose object is watched. Changing it ends all memberships. Documents have it if
-    they have the source.
+    """The location source or entity source whose objects are watched. Changing it ends all memberships.
+    Documents have it if they have the source.
     """
     fences: NotRequired[ObjectId]
-    """The layer or overlay whose features are the fences, within the layer's own filters. Changing it ends
-    all memberships.
+    """The layer or overlay whose features are the fences, within the layer's own filters, or an entity
+    source, whose entities with a buffer are fences that move. Of an own feed no entity is its own fence.
+    Changing it ends all memberships.
     """
     whereClause: NotRequired[Expression]
     """Only features for which this is true are fences."""
@@ -2785,7 +2804,7 @@ class GeotriggerListMembershipsResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     memberships: list[GeotriggerMembership]
-    """By object in the order of their first fixes, then in the order in which they entered."""
+    """By object in the order in which their feed had them, then in the order in which they entered."""
     exceededLimit: bool
     """Whether there are more."""
 
@@ -3004,6 +3023,8 @@ class Layer(TypedDict):
     """Popup definition; without one the popup lists all attributes."""
     featureReduction: NotRequired[FeatureReduction]
     """How its points are clustered; not at all when absent. `cluster/query` has the clusters."""
+    trackDisplay: NotRequired[TrackDisplay]
+    """What is shown of tracks; absent for a layer that has no entity source."""
     isPopupEnabled: NotRequired[bool]
     """Whether popups are shown. (default True)"""
 
@@ -4561,6 +4582,25 @@ class FeatureReduction(TypedDict):
     """Whether popups of clusters are shown. (default True)"""
 
 
+class TrackDisplay(TypedDict):
+    """What a layer over an entity source shows of where its entities have been. The server stores and
+    publishes it; `feature/query` has the observations and tracks.
+    """
+
+    maximumObservations: NotRequired[int]
+    """Maximum number of observations shown of each track, the entity included. What the source keeps is a
+    limit of its own. (in 1...1000; default 5)
+    """
+    showsPreviousObservations: NotRequired[bool]
+    """Whether observations before the entity are drawn. (default False)"""
+    showsTrackLines: NotRequired[bool]
+    """Whether lines through the observations are drawn. (default False)"""
+    previousObservationRenderer: NotRequired[Renderer]
+    """The symbols of previous observations; those of the layer when absent."""
+    trackLineRenderer: NotRequired[Renderer]
+    """The symbols of track lines, by the attributes of their entity; gray lines when absent."""
+
+
 MarkerStyle = Literal["circle", "cross", "diamond", "square", "triangle", "x"]
 """A marker's shape.
 
@@ -5921,7 +5961,7 @@ class PayloadProperty(TypedDict):
     name: PropertyName
     """Its name; in a payload not `type`."""
     type: PropertyType
-    """Its type; not `union`, `reference` or `status`."""
+    """Its type; not `reference` or `status`."""
     defaultValue: NotRequired[Any]
     """Its value when none is given."""
     isNullable: NotRequired[bool]
@@ -5936,6 +5976,8 @@ class PayloadProperty(TypedDict):
     """Values are multiples of it from `minimum`, or from 0."""
     values: NotRequired[list[Any]]
     """The only strings, integers or numbers that are allowed. (1 to 1000 elements)"""
+    cases: NotRequired[list[UnionCase]]
+    """The cases of the type `union`. (1 to 100 elements)"""
     fields: NotRequired[list[PayloadProperty]]
     """The fields of the type `struct`. (1 to 100 elements)"""
     valueType: NotRequired[ValueType]
@@ -5946,7 +5988,7 @@ class ValueType(TypedDict):
     """What the values of a dictionary are."""
 
     type: PropertyType
-    """Their type; not `union`, `reference` or `status`."""
+    """Their type; not `reference` or `status`."""
     isNullable: NotRequired[bool]
     """Whether null is allowed; always for json. (default False)"""
     minimum: NotRequired[float]
@@ -5957,6 +5999,8 @@ class ValueType(TypedDict):
     """Values are multiples of it from `minimum`, or from 0."""
     values: NotRequired[list[Any]]
     """The only strings, integers or numbers that are allowed. (1 to 1000 elements)"""
+    cases: NotRequired[list[UnionCase]]
+    """The cases of the type `union`. (1 to 100 elements)"""
     fields: NotRequired[list[PayloadProperty]]
     """The fields of the type `struct`. (1 to 100 elements)"""
 
