@@ -142,6 +142,18 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual([(event["type"], event["cause"]) async for event in events], [("enter", "moved"), ("exit", "moved")])
             self.assertEqual((events.status, events.warnings), ({"type": "started"}, []))
 
+    async def test_every_location_and_the_newest(self) -> None:
+        await self.server.location.create_external(id="phone")
+        await self.server.location.start(location_source="phone")
+        places: list[Any] = [{"position": {"type": "Point", "coordinates": [x, 0]}} for x in range(5)]
+        locations = self.server.locations
+        async with locations("phone", delivery="every") as every, locations("phone") as newest:
+            await self.server.location.push(location_source="phone", locations=places[:4])
+            await self.server.location.push(location_source="phone", locations=places[4:])
+            await self.server.location.close(location_source="phone")
+            heard = [[item["position"]["coordinates"][0] async for item in each] for each in (every, newest)]
+        self.assertEqual(heard, [[0, 1, 2, 3, 4], [4]])
+
     async def test_a_replica_follows(self) -> None:
         await self.view()
         async with self.server.observe(["/views/*/viewpoint", "/maps/*", "/overlays/*"]) as sub:

@@ -71,7 +71,8 @@ public struct Change: Sendable {
       case .created(let object), .closed(let object):
         object.collection.isSaved && !object.collection.kind.isUndoable && object.collection != .environments
       case .changed(let object, let property):
-        !object.collection.kind.isUndoable && property != .overlays
+        // Settings of location sources are undone, although the sources are not.
+        !object.collection.kind.isUndoable && property != .overlays && object.collection != .locationSources
           && object.collection.traits(of: property).contains(.modifies)
       // Graphics and values are covered by steps of history; the others are never saved.
       case .replaced, .member, .graphics, .entities, .clock, .history, .document: false

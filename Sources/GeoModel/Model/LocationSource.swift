@@ -44,6 +44,10 @@ public enum LocationRefusal: String, Hashable, Sendable {
   case filtered
   /// No line is near enough.
   case notSnapped
+  /// A replayed feature has no point, or no time.
+  case incomplete
+  /// A replay has more locations than it takes.
+  case tooMany
 }
 
 /// The state of a location source.
@@ -74,6 +78,8 @@ public struct Simulation: Sendable {
   public let loops: Bool
   /// Timestamp of the first location; nil for the clock's time at the first start.
   public let startTime: Instant?
+  /// Longitude and latitude.
+  public let line: Geometry
   let drive: Drive
 }
 
@@ -88,15 +94,23 @@ public struct NMEAFeed: Sendable {
   public init() {}
 }
 
-/// Locations with times, in their order.
+/// The points of a layer in the order of their times.
 public struct Replay: Sendable {
   public let layer: LayerID
   public let timeField: String
   /// Seconds of the track in a second of the clock.
   public let factor: Double
   public let loops: Bool
-  let locations: Shared<[Location]>
-  let start: Instant
+  /// Read when the source starts from the beginning; not empty while it runs.
+  var locations = Shared<[Location]>([])
+  /// Maximum number of locations: they are read on the loop.
+  static let limit = 50_000
+
+  public init(layer: LayerID, timeField: String, factor: Double, loops: Bool) {
+    (self.layer, self.timeField, self.factor, self.loops) = (layer, timeField, factor, loops)
+  }
+
+  var start: Instant { locations.value.first?.timestamp ?? .manualStart }
 
   /// Seconds of the track up to a location. A further loop begins as much after the end as two locations are apart on average.
   func offset(_ number: Int) -> Double {
@@ -135,6 +149,10 @@ public struct LocationSnap: Sendable {
   public let layer: LayerID
   /// In metres.
   public internal(set) var maxDistance: Double
+
+  public init(source: LocationSourceID, layer: LayerID, maxDistance: Double) {
+    (self.source, self.layer, self.maxDistance) = (source, layer, maxDistance)
+  }
 }
 
 /// A source of locations, and of headings.

@@ -100,6 +100,10 @@ extension SpatialReference: MemberReadable {
   public var memberValue: MemberValue { .text(definition) }
 }
 
+extension Geometry: MemberReadable {
+  public var memberValue: MemberValue { .geometry(self) }
+}
+
 extension Envelope: MemberReadable {
   public var memberValue: MemberValue { .envelope(self) }
 }

@@ -26,6 +26,7 @@ public enum MemberValue: Sendable {
   case featureReduction(FeatureReduction)
   case fenceSequence(FenceSequence)
   case fields([Field])
+  case geometry(Geometry)
   /// Indirect, because a store has 350 bytes, which would otherwise be the size of every value.
   indirect case graphics(FeatureStore)
   case labels([LabelDefinition])
@@ -104,7 +105,7 @@ extension MemberSettable {
     case .fenceSequence(let sequence): sequence as? Self
     case .ids(let ids): ids[0..<ids.count] as? Self
     // These types have readers of their own, or no command sets them.
-    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus, .envelope, .fields,
+    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus, .envelope, .fields, .geometry,
       .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point, .properties,
       .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
       nil

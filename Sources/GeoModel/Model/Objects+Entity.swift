@@ -86,8 +86,12 @@ extension LocationSource: Entity {
     try world.closeLocationSource(id)
   }
 
-  /// A location source is live data, which undo leaves alone.
-  public func undone(from current: LocationSource) -> LocationSource { current }
+  public func refusal(of member: String) -> ModelError {
+    .wrongLocationKind(id.rawValue, kind, expected: member == Property.maxDistance.rawValue ? [.snapped] : [.filtered])
+  }
+
+  /// Undo restores settings, and leaves live data alone.
+  public func undone(from current: LocationSource) -> LocationSource { current.withSettings(of: self) }
 }
 
 extension ViewContent {

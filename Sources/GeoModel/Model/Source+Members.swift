@@ -16,16 +16,26 @@ extension LocationSource {
   public static let members: [Member<LocationSource>] = [
     Member(.kind) { $0.kind },
     Member(.status) { $0.status },
+    Member(.line) { $0.simulation?.line },
+    Member(.startTime) { $0.simulation?.startTime?.text },
     Member(.velocity) { $0.simulation?.velocity },
     Member(.interval) { $0.simulation?.interval },
     Member(.loops) { $0.loops },
     Member(.authorization) { $0.authorization },
     Member(.owner) { $0.owner?.id },
-    Member(.staleAfter) { $0.staleAfter },
+    Member(.staleAfter, { $0.staleAfter }, set: { $0.staleAfter = $1 }),
     Member(.source) { $0.upstream },
-    Member(.maxAccuracy) { $0.filter?.maxAccuracy },
-    Member(.minDistance) { $0.filter?.minDistance },
-    Member(.minInterval) { $0.filter?.minInterval },
+    Member(.maxAccuracy, { $0.filter?.maxAccuracy }, set: { (source, value) in source.setFilter { $0.maxAccuracy = value } })
+      .only { $0.filter != nil },
+    Member(.minDistance, { $0.filter?.minDistance }, set: { (source, value) in source.setFilter { $0.minDistance = value } })
+      .only { $0.filter != nil },
+    Member(.minInterval, { $0.filter?.minInterval }, set: { (source, value) in source.setFilter { $0.minInterval = value } })
+      .only { $0.filter != nil },
+    Member(.layer) { $0.replay?.layer ?? $0.snap?.layer },
+    Member(.maxDistance, { $0.snap?.maxDistance ?? 0 }, set: { (source, value) in source.setSnap { $0.maxDistance = value } })
+      .only { $0.snap != nil },
+    Member(.timeField) { $0.replay?.timeField },
+    Member(.factor) { $0.replay?.factor },
     Member(.isStale) { $0.isStale },
     // Changes are recorded as locations come: observers of each get those between, too.
     Member(derived: .location) { source, _ in source.location.memberValue },
@@ -37,6 +47,35 @@ extension LocationSource {
   private var simulation: Simulation? { if case .simulated(let simulation) = feed { simulation } else { nil } }
 
   private var filter: LocationFilter? { if case .filtered(let filter) = feed { filter } else { nil } }
+
+  private var snap: LocationSnap? { if case .snapped(let snap) = feed { snap } else { nil } }
+
+  private var replay: Replay? { if case .replay(let replay) = feed { replay } else { nil } }
+
+  private mutating func setFilter(_ change: (inout LocationFilter) -> Void) {
+    guard case .filtered(var filter) = feed else { return }
+    change(&filter)
+    feed = .filtered(filter)
+  }
+
+  private mutating func setSnap(_ change: (inout LocationSnap) -> Void) {
+    guard case .snapped(var snap) = feed else { return }
+    change(&snap)
+    feed = .snapped(snap)
+  }
+
+  /// This source with the settings of an earlier state.
+  func withSettings(of earlier: LocationSource) -> LocationSource {
+    var result = self
+    result.staleAfter = earlier.staleAfter
+    if let filter = earlier.filter {
+      result.setFilter {
+        ($0.maxAccuracy, $0.minDistance, $0.minInterval) = (filter.maxAccuracy, filter.minDistance, filter.minInterval)
+      }
+    }
+    if let snap = earlier.snap { result.setSnap { $0.maxDistance = snap.maxDistance } }
+    return result
+  }
 
   private var loops: Bool? {
     switch feed {

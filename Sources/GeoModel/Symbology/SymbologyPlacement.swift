@@ -16,7 +16,7 @@ extension MemberValue {
     case .trackDisplay(let display):
       return .trackDisplay(try display.mapRenderers { (renderer) throws(SymbologyError) in try renderer.placed(place) })
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
-      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location,
+      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .geometry, .graphics, .layerViewStates, .loadStatus, .location,
       .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,
       .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
       .viewpointTarget:

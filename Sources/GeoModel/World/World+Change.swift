@@ -28,7 +28,9 @@ extension World {
       hasChanged = true
     }
     if hasChanged { touch(id) }
-    if let old = old as? SharedLocationDisplay, let new = new as? SharedLocationDisplay, old.settings != new.settings {
+    if E.collection == .locationDisplays, let old = old as? SharedLocationDisplay, let new = new as? SharedLocationDisplay,
+      old.settings != new.settings
+    {
       tellViews(showing: new.id, by: origin)
     }
   }

@@ -127,7 +127,7 @@ extension MemberValue {
         return renderer
       }
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
-      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .graphics, .layerViewStates, .loadStatus, .location,
+      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .geometry, .graphics, .layerViewStates, .loadStatus, .location,
       .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,
       .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
       .viewpointTarget:

@@ -15,8 +15,8 @@ extension World {
     guard case .lineString(let positions) = line else { throw .invalidGeometry(expected: "LineString") }
     guard !positions.isEmpty else { throw .emptyGeometry }
     let drive: Drive?
+    var converted = positions
     do {
-      var converted = positions
       if reference != .wgs84,
         case .lineString(let wgs84) = try transformer.transform(line, from: reference, to: .wgs84)
       {
@@ -29,7 +29,8 @@ extension World {
       LocationSource(
         id: claim(id, prefix: "location"), owner: owner,
         feed: .simulated(
-          Simulation(velocity: velocity, interval: interval, loops: loops, startTime: startTime, drive: drive))))
+          Simulation(velocity: velocity, interval: interval, loops: loops, startTime: startTime, line: .lineString(converted), drive: drive)
+        )))
   }
 
   /// Creates a source of a kind that needs no preparation.
@@ -52,6 +53,10 @@ extension World {
     source = LocationSource(
       id: try claim(id, prefix: "location"), owner: owner, feed: feed, staleAfter: staleAfter)
     return insert(source)
+  }
+
+  public mutating func updateLocationSource(_ id: LocationSourceID, _ changes: [MemberChange]) throws(ModelError) {
+    try update(id, changes) { _, _, _ in }
   }
 
   // MARK: Starting
@@ -89,7 +94,18 @@ extension World {
   private mutating func attempt(_ id: LocationSourceID) {
     guard let source = locationSources[id], source.status == .starting else { return }
     switch source.feed {
-    case .simulated, .nmea, .replay: run(id)
+    case .simulated, .nmea: run(id)
+    case .replay(var replay):
+      if source.emitted == 0 || source.hasEnded {
+        let refusals: [LocationRefusal?]
+        do throws(Failure) { (replay.locations, refusals) = try read(replay) } catch { return settle(id, .failedToStart(error)) }
+        changeKnown(id) {
+          $0.feed = .replay(replay)
+          $0.emitted = 0
+        }
+        count(refusals, of: id, by: nil)
+      }
+      run(id)
     case .external(let authorization):
       switch authorization {
       case .notDetermined: break
@@ -99,7 +115,11 @@ extension World {
     case .filtered, .snapped:
       guard let upstream = source.upstream.flatMap({ locationSources[$0] }) else { return }
       switch upstream.status {
-      case .started: run(id)
+      case .started:
+        if case .snapped(let snap) = source.feed, let failure = self.failure(of: snap) {
+          return settle(id, .failedToStart(failure))
+        }
+        run(id)
       case .failedToStart: settle(id, upstream.status)
       case .starting, .stopped, .stopping: break
       }

@@ -63,7 +63,7 @@ extension World {
     touch(id)
   }
 
-  private mutating func count(_ refusals: [LocationRefusal?], of id: LocationSourceID, by origin: Origin?) {
+  mutating func count(_ refusals: [LocationRefusal?], of id: LocationSourceID, by origin: Origin?) {
     guard refusals.contains(where: { $0 != nil }) else { return }
     changeKnown(id, by: origin) { for case let refusal? in refusals { $0.refusals[refusal.rawValue, default: 0] += 1 } }
   }
@@ -240,8 +240,6 @@ extension World {
     else { return false }
     return found < distance
   }
-
-  func snapped(_ location: Location, by snap: LocationSnap) -> Location? { location }
 }
 
 extension Location {

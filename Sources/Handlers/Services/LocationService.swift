@@ -49,6 +49,24 @@ package enum LocationService: LocationHandlers {
       params.id, params.ifExists, owner: params.owner, staleAfter: params.staleAfter, in: &world)
   }
 
+  package static func createReplay(_ params: CreateReplay.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    try create(
+      .replay(
+        Replay(layer: ID(params.layer), timeField: params.timeField, factor: params.factor, loops: params.loops)),
+      params.id, params.ifExists, owner: params.owner, staleAfter: params.staleAfter, in: &world)
+  }
+
+  package static func createSnapped(_ params: CreateSnapped.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    try create(
+      .snapped(LocationSnap(source: ID(params.source), layer: ID(params.layer), maxDistance: params.maxDistance)),
+      params.id, params.ifExists, owner: params.owner, staleAfter: params.staleAfter, in: &world)
+  }
+
+  package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    try world.updateLocationSource(ID(params.locationSource), try Wire.changes(params.members))
+    return { try Wire.object(LocationSourceID(params.locationSource), in: $0) }
+  }
+
   private static func create(
     _ feed: LocationFeed, _ id: String?, _ ifExists: SessionProtocol.IfExists, owner: String?, staleAfter: Double?,
     in world: inout World

@@ -21,7 +21,7 @@ from ._limits import Limits
 from ._options import CallOptions
 from ._parts import Parts
 from ._streams import Stream
-from ._subscriptions import DEFAULT_LIMIT, EventSubscription, Opening, StateSubscription, Subscription
+from ._subscriptions import DEFAULT_LIMIT, EventSubscription, LocationSubscription, Opening, StateSubscription, Subscription
 from .errors import ClosedError, ProtocolError, ServerDiedError
 
 PROTOCOL_VERSIONS = (types.PROTOCOL_VERSION,)
@@ -171,15 +171,30 @@ class Client(Caller, Domains):
         return Opening(self, "view/observeTaps", params, lambda: Subscription(self, limit))
 
     def observe_location(
-        self, location_source: str, *, max_rate: float | None = None, limit: int = DEFAULT_LIMIT
+        self,
+        location_source: str,
+        *,
+        max_rate: float | None = None,
+        delivery: types.LocationDelivery | None = None,
+        limit: int = DEFAULT_LIMIT,
     ) -> Opening[Subscription]:
-        """Observes a location source; each item's `method` is `location/changed` or `location/statusChanged`."""
-        params = _present(locationSource=location_source, maxRate=max_rate)
+        """Observes a source; each item's `method` is `location/changed`, `location/headingChanged` or `location/statusChanged`."""
+        params = _present(locationSource=location_source, maxRate=max_rate, delivery=delivery)
         return Opening(self, "location/observe", params, lambda: Subscription(self, limit))
 
     def observe_geotrigger(self, geotrigger: str, *, limit: int = DEFAULT_LIMIT) -> Opening[EventSubscription]:
         """Observes a monitor: `async with server.observe_geotrigger("w") as events: async for event in events: ...`"""
         return Opening(self, "geotrigger/observe", {"geotrigger": geotrigger}, lambda: EventSubscription(self, limit))
+
+    def locations(
+        self, location_source: str, *, delivery: types.LocationDelivery = "newest", limit: int = DEFAULT_LIMIT
+    ) -> Opening[LocationSubscription]:
+        """The locations of a source: `async with server.locations("gps") as locations: async for location in locations: ...`
+
+        With "newest" a location that has not been read gives way to the next one, with "every" each is kept.
+        """
+        params = _present(locationSource=location_source, delivery=delivery)
+        return Opening(self, "location/observe", params, lambda: LocationSubscription(self, limit, delivery == "newest"))
 
 
 class Server(Client):

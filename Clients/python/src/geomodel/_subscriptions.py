@@ -115,6 +115,20 @@ class EventSubscription(Subscribed[dict[str, Any]]):
             self._push(event)
 
 
+class LocationSubscription(Subscribed[dict[str, Any]]):
+    """The locations of a source: every one, or the newest that has not been read."""
+
+    def __init__(self, client: Caller, limit: int, newest: bool) -> None:
+        super().__init__(client, limit)
+        self._newest = newest
+
+    def _received(self, method: str, params: Mapping[str, Any]) -> None:
+        if method == "location/changed":
+            if self._newest:
+                self._items.clear()
+            self._push(params["location"])
+
+
 class StateSubscription(Subscribed[StateChange]):
     """Observes paths of the state tree; iterating gives `StateChange`s.
 

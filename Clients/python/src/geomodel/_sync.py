@@ -138,6 +138,7 @@ class SyncClient(Domains):
     observe_taps = _followed(Client.observe_taps, SyncSubscription)
     observe_location = _followed(Client.observe_location, SyncSubscription)
     observe_geotrigger = _followed(Client.observe_geotrigger, SyncEventSubscription)
+    locations = _followed(Client.locations, SyncSubscription)
 
 
 class SyncServer(SyncClient):
