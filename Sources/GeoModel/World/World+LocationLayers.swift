@@ -24,7 +24,7 @@ extension World {
   func read(_ replay: Replay) throws(Failure) -> (Shared<[Location]>, [LocationRefusal?]) {
     let (store, reference) = try features(of: replay.layer)
     guard let timeColumn = store.schema.column(named: replay.timeField) else { throw .noTimes(in: replay) }
-    let columns = ["speed", "course", "accuracy"].map { store.schema.column(named: $0) }
+    let columns = ["speed", "course", "accuracy", "ele"].map { store.schema.column(named: $0) }
     var refusals: [LocationRefusal?] = []
     var locations: [Location] = []
     store.forEach { row in
@@ -50,7 +50,7 @@ extension World {
       }
       // A speed that is no number is unknown; the position counts.
       if isBad { refusals.append(.notANumber) }
-      let z = row.point.flatMap { $0.z.isFinite ? $0.z : nil } ?? position.z
+      let z = row.point.flatMap { $0.z.isFinite ? $0.z : nil } ?? position.z ?? numbers[3]
       locations.append(
         Location(
           timestamp: time, position: Point(x: position.x, y: position.y, z: z), horizontalAccuracy: max(0, numbers[2] ?? 0),
