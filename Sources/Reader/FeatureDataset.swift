@@ -27,11 +27,7 @@ struct FeatureDataset: ~Copyable {
     _ job: ReadJob, _ files: ReaderFiles, for purpose: Purpose, opened: (String) -> Void,
     body: (borrowing FeatureDataset) throws(ReadError) -> T
   ) throws(ReadError) -> T {
-    let gdal: GDAL
-    switch GDALLibrary.shared {
-    case .success(let library): gdal = library.functions
-    case .failure(let error): throw .unavailable(reason: error.reason)
-    }
+    let gdal = try GDALLibrary.shared.get().functions
     let call = GDALCall()
     defer { call.end() }
     let name = files.gdalName
@@ -146,11 +142,7 @@ func withStrings<T>(
 extension FeatureDataset {
   /// The spatial reference of the first layer of a GeoJSON document; nil if GDAL reports an error.
   static func reference(ofText text: String) throws(ReadError) -> SpatialReference? {
-    let gdal: GDAL
-    switch GDALLibrary.shared {
-    case .success(let library): gdal = library.functions
-    case .failure(let error): throw .unavailable(reason: error.reason)
-    }
+    let gdal = try GDALLibrary.shared.get().functions
     let call = GDALCall()
     defer { call.end() }
     guard let handle = open(text, .geoJSON, OpenOptions(), gdal) else { return nil }

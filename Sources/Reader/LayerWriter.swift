@@ -21,11 +21,7 @@ struct LayerWriter {
 
   /// Writes a job's layer from the blocks that arrive through a channel.
   static func write(_ job: WriteJob, _ channel: Channel) throws(ReadError) {
-    let gdal: GDAL
-    switch WriterLibrary.shared {
-    case .success(let library): gdal = library.functions
-    case .failure(let error): throw .unavailable(reason: error.reason)
-    }
+    let gdal = try WriterLibrary.shared.get().functions
     let call = GDALCall()
     defer { call.end() }
     let writer = try LayerWriter(job, gdal, call)

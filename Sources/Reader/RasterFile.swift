@@ -21,11 +21,7 @@ final class RasterFile {
   private let mask: GDALRasterBandH?
 
   init(_ files: ReaderFiles) throws(ReadError) {
-    let gdal: GDAL
-    switch GDALLibrary.shared {
-    case .success(let library): gdal = library.functions
-    case .failure(let error): throw .unavailable(reason: error.reason)
-    }
+    let gdal = try GDALLibrary.shared.get().functions
     let call = GDALCall()
     defer { call.end() }
     let opened = withStrings(Self.drivers) { drivers in

@@ -3,14 +3,12 @@
 import Files
 import Platform
 
-/// A file with a read offset. Used by one thread, as GDAL uses its files.
-final class ReadHandle {
+final class ReadHandle: VirtualFile {
   private let files: ReaderFiles
   private let descriptor: CInt
-  private let size: Int
   private let isMain: Bool
-  private(set) var offset = 0
-  private(set) var isAtEnd = false
+  private let identity: FileIdentity
+  override var size: Int { identity.size }
   // Some drivers read a few bytes at a time, mostly in sequence: reads are buffered.
   private var ahead: [UInt8] = []
   private var aheadStart = 0
@@ -22,11 +20,10 @@ final class ReadHandle {
     self.files = files
     self.descriptor = descriptor
     self.isMain = isMain
-    size = identity.size
+    self.identity = identity
   }
 
-  /// Returns the bytes read: fewer than requested at the end or on an error.
-  func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+  override func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     var done = 0
     while done < target.count {
       let got = readSome(UnsafeMutableRawBufferPointer(rebasing: target[done...]))
@@ -59,14 +56,6 @@ final class ReadHandle {
       let got = pread(descriptor, target.baseAddress, target.count, off_t(offset))
       if got >= 0 || errno != EINTR { return got }
     }
-  }
-
-  /// - Parameter origin: as for `fseek`.
-  func seek(to offset: UInt64, from origin: Int32) -> Bool {
-    guard let target = filePosition(offset, from: origin, at: self.offset, size: size) else { return false }
-    self.offset = target
-    isAtEnd = false
-    return true
   }
 }
 

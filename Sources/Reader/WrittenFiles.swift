@@ -88,24 +88,22 @@ enum WrittenFiles {
   }
 }
 
-/// An open file with an offset. Used by one thread at a time, as GDAL uses its files.
-private final class WriteHandle {
+private final class WriteHandle: VirtualFile {
   let descriptor: CInt
-  var offset = 0
-  var isAtEnd = false
 
   /// - Parameter access: as for `fopen`.
   init?(_ name: String, _ access: String) {
     let found = access.utf8.first == UInt8(ascii: "w") ? WrittenFiles.create(name) : WrittenFiles.find(name)
     guard let found else { return nil }
     descriptor = found
+    super.init()
     if access.utf8.first == UInt8(ascii: "w"), ftruncate(found, 0) != 0 { return nil }
     if access.utf8.first == UInt8(ascii: "a") { offset = size }
   }
 
-  var size: Int { FileIdentity(descriptor: descriptor)?.size ?? 0 }
+  override var size: Int { FileIdentity(descriptor: descriptor)?.size ?? 0 }
 
-  func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+  override func read(into target: UnsafeMutableRawBufferPointer) -> Int {
     var done = 0
     while done < target.count {
       let rest = UnsafeMutableRawBufferPointer(rebasing: target[done...])
@@ -135,27 +133,11 @@ private final class WriteHandle {
     return done
   }
 
-  /// - Parameter origin: as for `fseek`.
-  func seek(to offset: UInt64, from origin: Int32) -> Bool {
-    guard let target = filePosition(offset, from: origin, at: self.offset, size: size) else { return false }
-    self.offset = target
-    isAtEnd = false
-    return true
-  }
-}
-
-private func handle(_ file: UnsafeMutableRawPointer?) -> WriteHandle? {
-  file.map { Unmanaged<WriteHandle>.fromOpaque($0).takeUnretainedValue() }
+  static func writable(_ file: UnsafeMutableRawPointer?) -> WriteHandle? { find(file) as? WriteHandle }
 }
 
 /// GDAL passes names without the prefix to the callbacks.
 private func fullName(_ name: UnsafePointer<CChar>) -> String { "\(WrittenFiles.prefix)/\(String(cString: name))" }
-
-/// The number of bytes of `count` items; nil on overflow.
-private func byteCount(_ size: Int, _ count: Int) -> Int? {
-  let (bytes, overflow) = size.multipliedReportingOverflow(by: count)
-  return overflow || size <= 0 ? nil : bytes
-}
 
 // POSIX file modes: GDAL's headers and Glibc's both define the names.
 private let folderMode: UInt32 = 0o040700
@@ -163,47 +145,36 @@ private let fileMode: UInt32 = 0o100600
 
 extension WrittenFiles {
   static func install(_ gdal: GDAL) {
-    guard let callbacks = gdal.pointee.VSIAllocFilesystemPluginCallbacksStruct() else { return }
-    defer { gdal.pointee.VSIFreeFilesystemPluginCallbacksStruct(callbacks) }
-    callbacks.pointee.open = { _, name, access in
-      guard let name, let access, let handle = WriteHandle(fullName(name), String(cString: access)) else { return nil }
-      return Unmanaged.passRetained(handle).toOpaque()
-    }
-    callbacks.pointee.close = { file in
-      if let file { Unmanaged<WriteHandle>.fromOpaque(file).release() }
-      return 0
-    }
-    callbacks.pointee.read = { file, buffer, size, count in
-      guard let handle = handle(file), let buffer, let bytes = byteCount(size, count) else { return 0 }
-      return handle.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: bytes)) / size
-    }
-    callbacks.pointee.write = { file, buffer, size, count in
-      guard let handle = handle(file), let buffer, let bytes = byteCount(size, count) else { return 0 }
-      return handle.write(UnsafeRawBufferPointer(start: buffer, count: bytes)) / size
-    }
-    callbacks.pointee.seek = { file, offset, origin in handle(file)?.seek(to: offset, from: origin) == true ? 0 : -1 }
-    callbacks.pointee.tell = { file in vsi_l_offset(handle(file)?.offset ?? 0) }
-    callbacks.pointee.eof = { file in handle(file)?.isAtEnd == false ? 0 : 1 }
-    callbacks.pointee.flush = { _ in 0 }
-    callbacks.pointee.truncate = { file, size in
-      guard let handle = handle(file), ftruncate(handle.descriptor, off_t(size)) == 0 else {
-        WrittenFiles.note(failure: errno)
-        return -1
+    VirtualFile.install(gdal, below: prefix) { callbacks in
+      callbacks.open = { _, name, access in
+        guard let name, let access else { return nil }
+        return WriteHandle(fullName(name), String(cString: access))?.opened
       }
-      return 0
-    }
-    callbacks.pointee.stat = { _, name, status, _ in
-      guard let name = name.map({ fullName($0) }), let status else { return -1 }
-      if WrittenFiles.isFolder(name) {
-        cgdal_set_status(status, folderMode, 0, 0)
+      callbacks.write = { file, buffer, size, count in
+        guard let file = WriteHandle.writable(file), let buffer, let bytes = VirtualFile.byteCount(size, count) else {
+          return 0
+        }
+        return file.write(UnsafeRawBufferPointer(start: buffer, count: bytes)) / size
+      }
+      callbacks.flush = { _ in 0 }
+      callbacks.truncate = { file, size in
+        guard let file = WriteHandle.writable(file), ftruncate(file.descriptor, off_t(size)) == 0 else {
+          WrittenFiles.note(failure: errno)
+          return -1
+        }
         return 0
       }
-      guard let file = WrittenFiles.find(name), let identity = FileIdentity(descriptor: file) else { return -1 }
-      cgdal_set_status(status, fileMode, Int64(identity.size), Int64(identity.modifiedSeconds))
-      return 0
+      callbacks.stat = { _, name, status, _ in
+        guard let name = name.map({ fullName($0) }), let status else { return -1 }
+        if WrittenFiles.isFolder(name) {
+          cgdal_set_status(status, folderMode, 0, 0)
+          return 0
+        }
+        guard let file = WrittenFiles.find(name), let identity = FileIdentity(descriptor: file) else { return -1 }
+        cgdal_set_status(status, fileMode, Int64(identity.size), Int64(identity.modifiedSeconds))
+        return 0
+      }
+      callbacks.unlink = { _, name in name.map { WrittenFiles.remove(fullName($0)) ? 0 : -1 } ?? -1 }
     }
-    callbacks.pointee.unlink = { _, name in name.map { WrittenFiles.remove(fullName($0)) ? 0 : -1 } ?? -1 }
-    // GDAL 3.6 keeps the pointer to the prefix, not a copy: it has to live as long as the process.
-    _ = gdal.pointee.VSIInstallPluginHandler(strdup(prefix + "/"), callbacks)
   }
 }
