@@ -32,17 +32,12 @@ struct DocumentFolder: Sendable {
     return "/" + Self.names(of: full).joined(separator: "/")
   }
 
-  /// The names between slashes. Splits bytes of UTF-8: a split by characters misses a slash that a combining mark follows.
-  private static func parts(of path: String) -> [String] {
-    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-  }
-
   /// The names of an absolute path with `.` and `..` resolved by the file system, since `..` may follow a symbolic link; by the
   /// text alone if the file does not exist.
   private static func names(of path: String) -> [String] {
-    let names = parts(of: path)
+    let names = path.pathNames
     guard names.contains(where: { $0 == "." || $0 == ".." }) else { return names }
-    if let real = realPath(path) { return parts(of: real) }
+    if let real = realPath(path) { return real.pathNames }
     return names.reduce(into: []) { names, name in
       switch name {
       case ".": break

@@ -127,9 +127,7 @@ extension DocumentReader {
     guard object.json.isPresent else { return }
     do { try object.json.requireObject() } catch { return try report(error, at: object) }
     try worker.checkCancelled()
-    var names: [String] = []
-    object.json.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
-    for name in names {
+    for (name, _) in object.json.members {
       let member = object.member(name)
       world.begin(origin: .task)
       do { try body(&world, name, member.json) } catch {

@@ -46,10 +46,8 @@ extension DocumentReader {
 
   /// Writes members of an object, without lists of other objects.
   private static func write(_ object: JSONValue, to writer: inout JSONWriter, where isMeant: (String) -> Bool) {
-    object.forEachMember { name, value in
-      let text = String(decoding: name, as: UTF8.self)
-      guard !SavedObjects.lists.contains(text), isMeant(text) else { return }
-      writer.key(utf8: name)
+    for (name, value) in object.members where !SavedObjects.lists.contains(name) && isMeant(name) {
+      writer.key(name)
       value.encode(to: &writer)
     }
   }

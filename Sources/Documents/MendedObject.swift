@@ -10,6 +10,8 @@ struct MendedObject {
     let value: JSONValue
     /// The indexes of the remaining elements; nil if all remain.
     var elements: [Int]?
+    /// Its name in a pointer.
+    var step: Text { Text(jsonPointerEscaped(name)) }
   }
 
   private let whole: JSONValue
@@ -25,8 +27,7 @@ struct MendedObject {
   init(_ json: JSONValue, required: Set<String>, without lists: Set<String>) {
     whole = json
     self.required = required
-    json.forEachMember { name, value in
-      let name = String(decoding: name, as: UTF8.self)
+    for (name, value) in json.members {
       if lists.contains(name) { isWhole = false } else { members.append(Member(name: name, value: value)) }
     }
   }
@@ -47,12 +48,10 @@ struct MendedObject {
   ///
   /// - Returns: false if nothing at the pointer can be left out.
   mutating func leaveOut(_ pointer: String) -> Bool {
-    let steps = pointer.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
-    guard let name = steps.first, let position = members.firstIndex(where: { Self.isStep(name, $0.name) }) else {
-      return false
-    }
+    let steps = Self.steps(pointer)
+    guard let name = steps.first, let position = members.firstIndex(where: { $0.step == name }) else { return false }
     let member = members[position]
-    if member.value.kind == .array, let step = steps.dropFirst().first, let index = Int(String(Substring(step))) {
+    if member.value.kind == .array, let index = steps.dropFirst().first.flatMap({ Int($0.string) }) {
       var left = member.elements ?? Array(0..<member.value.count)
       if left.indices.contains(index) {
         left.remove(at: index)
@@ -69,17 +68,17 @@ struct MendedObject {
 
   /// Converts a pointer into the remaining object to one into the object as read.
   func original(_ pointer: String) -> String {
-    let steps = pointer.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
-    guard let name = steps.first, let member = members.first(where: { Self.isStep(name, $0.name) }),
-      let left = member.elements, let step = steps.dropFirst().first, let index = Int(String(Substring(step))),
-      left.indices.contains(index)
+    let steps = Self.steps(pointer)
+    guard let name = steps.first, let left = members.first(where: { $0.step == name })?.elements,
+      let index = steps.dropFirst().first.flatMap({ Int($0.string) }), left.indices.contains(index)
     else { return pointer }
-    let rest = steps.dropFirst(2).map { "/" + String(Substring($0)) }.joined()
-    return "/\(String(Substring(name)))/\(left[index])\(rest)"
+    let rest = steps.dropFirst(2).map { "/" + $0.string }.joined()
+    return "/\(name.string)/\(left[index])\(rest)"
   }
 
-  private static func isStep(_ step: Substring.UTF8View, _ name: String) -> Bool {
-    Text(String(Substring(step))) == Text(jsonPointerEscaped(name))
+  private static func steps(_ pointer: String) -> ArraySlice<Text> {
+    pointer.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Text(String(Substring($0))) }
+      .dropFirst()
   }
 
   /// Calls `body` with the remaining object.
@@ -94,13 +93,11 @@ struct MendedObject {
     writer.beginObject()
     for member in members {
       writer.key(member.name)
-      guard let elements = member.elements else {
+      if let elements = member.elements {
+        writer.array(elements) { member.value[$0].encode(to: &$1) }
+      } else {
         member.value.encode(to: &writer)
-        continue
       }
-      writer.beginArray()
-      for index in elements { member.value[index].encode(to: &writer) }
-      writer.endArray()
     }
     writer.endObject()
     return try JSONDocument(writer.bytes)

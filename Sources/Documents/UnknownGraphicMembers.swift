@@ -82,9 +82,7 @@ struct UnknownGraphicMembers {
       guard withUnknown || isKnown(name) else { return }
       writer.key(utf8: name)
       guard name.elementsEqual("geometries".utf8) else { return value.encode(to: &writer) }
-      writer.beginArray()
-      for index in 0..<value.count { write(value[index], withUnknown: withUnknown, to: &writer) }
-      writer.endArray()
+      writer.array(0..<value.count) { write(value[$0], withUnknown: withUnknown, to: &$1) }
     }
     writer.endObject()
   }
@@ -108,13 +106,10 @@ struct UnknownGraphicMembers {
   private static func has(_ value: JSONValue, moreThan other: JSONValue) -> Bool {
     switch value.kind {
     case .object:
-      var hasMore = false
-      value.forEachMember { name, member in
-        guard !hasMore, member.isPresent else { return }
-        let counterpart = other.member(String(decoding: name, as: UTF8.self))
-        hasMore = counterpart.kind == .absent || has(member, moreThan: counterpart)
+      return value.members.contains { name, member in
+        let counterpart = other.member(name)
+        return member.isPresent && (counterpart.kind == .absent || has(member, moreThan: counterpart))
       }
-      return hasMore
     case .array: return value.count == other.count && (0..<value.count).contains { has(value[$0], moreThan: other[$0]) }
     default: return false
     }

@@ -36,12 +36,9 @@ extension UnknownMembers.Object {
     {
       mergeMembers(now, original, written, &writer)
     } else if isUnchanged, now.kind == .array, original.kind == .array, now.count == original.count {
-      writer.beginArray()
-      for index in 0..<now.count { merge(now[index], original[index], written[index], &writer) }
-      writer.endArray()
+      writer.array(0..<now.count) { merge(now[$0], original[$0], written[$0], &$1) }
     } else if !isUnchanged, let originals = byName(original), let writtens = byName(written), byName(now) != nil {
-      writer.beginArray()
-      for index in 0..<now.count {
+      writer.array(0..<now.count) { index, writer in
         let name = Text((try? now[index]["name"].string()) ?? "")
         if let original = originals[name], let written = writtens[name] {
           merge(now[index], original, written, &writer)
@@ -49,7 +46,6 @@ extension UnknownMembers.Object {
           now[index].encode(to: &writer)
         }
       }
-      writer.endArray()
     } else {
       // An unchanged value keeps its original text as a whole: if the value was left out as invalid, merging its members would
       // change the current value. A changed value without a counterpart has no unknown members.
@@ -61,12 +57,10 @@ extension UnknownMembers.Object {
   private static func isUnderstood(_ original: JSONValue, as written: JSONValue) -> Bool {
     switch (original.kind, written.kind) {
     case (.object, .object):
-      var isUnderstood = true
-      original.forEachMember { name, value in
-        let counterpart = written.member(String(decoding: name, as: UTF8.self))
-        if counterpart.isPresent { isUnderstood = isUnderstood && Self.isUnderstood(value, as: counterpart) }
+      return original.members.allSatisfy { name, value in
+        let counterpart = written.member(name)
+        return !counterpart.isPresent || isUnderstood(value, as: counterpart)
       }
-      return isUnderstood
     case (.array, .array):
       return original.count == written.count
         && (0..<original.count).allSatisfy { isUnderstood(original[$0], as: written[$0]) }
@@ -91,20 +85,18 @@ extension UnknownMembers.Object {
     _ now: JSONValue, _ original: JSONValue, _ written: JSONValue, _ writer: inout JSONWriter
   ) {
     writer.beginObject()
-    now.forEachMember { name, value in
-      writer.key(utf8: name)
-      let text = String(decoding: name, as: UTF8.self)
-      let old = original.member(text)
+    for (name, value) in now.members {
+      writer.key(name)
+      let old = original.member(name)
       if old.isPresent {
-        merge(value, old, written.member(text), &writer)
+        merge(value, old, written.member(name), &writer)
       } else {
         value.encode(to: &writer)
       }
     }
-    original.forEachMember { name, value in
-      let text = String(decoding: name, as: UTF8.self)
-      guard now.member(text).kind == .absent, written.member(text).kind == .absent else { return }
-      writer.key(utf8: name)
+    for (name, value) in original.members
+    where now.member(name).kind == .absent && written.member(name).kind == .absent {
+      writer.key(name)
       value.encode(to: &writer)
     }
     writer.endObject()

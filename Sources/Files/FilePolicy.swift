@@ -142,7 +142,7 @@ extension FilePolicy {
 
   private static func allows(missing path: String, in folders: [HeldFolder]?) -> Bool {
     guard folders != nil else { return true }
-    var parts = parts(of: path)[...]
+    var parts = path.pathNames[...]
     while parts.popLast() != nil {
       if let real = realPath("/" + parts.joined(separator: "/")) { return allows(real, in: folders) }
     }
@@ -156,16 +156,12 @@ extension FilePolicy {
   /// Holds the folder of a real path, beginning with the allowed one that contains it.
   private static func held(_ real: String, in folders: [HeldFolder]?) -> HeldName? {
     guard let root = folders == nil ? HeldFolder("/") : folders?.first(where: { $0.contains(real) }) else { return nil }
-    var names = parts(of: real).dropFirst(parts(of: root.path).count)
+    var names = real.pathNames.dropFirst(root.path.pathNames.count)
     guard let leaf = names.popLast() else {
       errno = EISDIR
       return nil
     }
     return root.folder(names).map { HeldName(leaf, in: $0) }
-  }
-
-  private static func parts(of path: String) -> [String] {
-    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
   }
 
   /// Why `name` is not the absolute path of a file, as a description; nil if it is one.
@@ -180,6 +176,9 @@ extension FilePolicy {
 }
 
 extension String {
+  /// The names between slashes. Splits bytes of UTF-8: a split by characters misses a slash that a combining mark follows.
+  package var pathNames: [String] { utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) } }
+
   /// Compares bytes: `hasPrefix` compares characters, and a combining mark after the prefix would hide it.
   fileprivate func begins(with prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 }

@@ -208,6 +208,13 @@ extension JSONValue {
     }
   }
 
+  /// The members of an object in order; none for other values. ``forEachMember(_:)`` makes no texts of the names.
+  package var members: [(name: String, value: JSONValue)] {
+    var members: [(name: String, value: JSONValue)] = []
+    forEachMember { members.append((String(decoding: $0, as: UTF8.self), $1)) }
+    return members
+  }
+
   /// The members by name, each read by `read`.
   public func dictionary<T>(_ read: (JSONValue) throws(JSONError) -> T) throws(JSONError) -> [String: T] {
     try requireObject()

@@ -82,11 +82,7 @@ package enum BindingService: BindingHandlers {
   {
     let first = try Wire.statePath(params.first, "first")
     let second = try Wire.statePath(params.second, "second")
-    let isTwoWay =
-      switch params.direction {
-      case .twoWay: true
-      case .firstToSecond: false
-      }
+    let isTwoWay = params.direction == .twoWay
     let transform = try params.transform.map { try expression($0, "transform") }
     let inverse = try params.inverse.map { try expression($0, "inverse") }
     let owner = try Wire.object(params.owner, "owner", in: world)

@@ -2,6 +2,7 @@
 
 import CGDAL
 import Geometry
+import JSON
 import Reading
 
 /// A field of a layer that is being written. The server has checked that the texts of its values are well-formed.
@@ -60,7 +61,7 @@ struct WrittenField {
     switch field.type {
     case .date, .dateTime, .time: setMoment(text, in: feature, gdal)
     case .binary:
-      let bytes = decodedBase64(text)
+      let bytes = Base64.decode(text.bindMemory(to: UInt8.self)) ?? []
       bytes.withUnsafeBytes { gdal.pointee.OGR_F_SetFieldBinary(feature, index, Int32($0.count), $0.baseAddress) }
     default:
       scratch.removeAll(keepingCapacity: true)
@@ -89,28 +90,4 @@ struct WrittenField {
       feature, index, hasDate ? number(0, 4) : 0, hasDate ? number(5, 2) : 0, hasDate ? number(8, 2) : 0,
       hasTime ? number(start, 2) : 0, hasTime ? number(start + 3, 2) : 0, second, field.type == .dateTime ? 100 : 0)
   }
-}
-
-private func decodedBase64(_ text: UnsafeRawBufferPointer) -> [UInt8] {
-  var bytes: [UInt8] = []
-  bytes.reserveCapacity(text.count / 4 * 3)
-  var (group, count) = (UInt32(0), 0)
-  for byte in text {
-    let digit: UInt8
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - UInt8(ascii: "A")
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - UInt8(ascii: "a") + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0") + 52
-    case UInt8(ascii: "+"): digit = 62
-    case UInt8(ascii: "/"): digit = 63
-    default: continue
-    }
-    group = group << 6 | UInt32(digit)
-    count += 6
-    if count >= 8 {
-      count -= 8
-      bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(count)))
-    }
-  }
-  return bytes
 }

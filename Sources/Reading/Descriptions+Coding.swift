@@ -3,19 +3,13 @@
 import Geometry
 import JSON
 
-extension LayerDescription {
-  func encode(to writer: inout JSONWriter) {
+extension LayerDescription: JSONEncodable {
+  public func encode(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("name", name)
     writer.member("geometryType", geometryType)
     writer.member("geometryName", geometryName)
-    writer.key("fields")
-    writer.array(fields) { field, writer in
-      writer.beginArray()
-      writer.value(field.name.string)
-      writer.value(field.type.rawValue)
-      writer.endArray()
-    }
+    writer.member("fields", fields.map { [$0.name.string, $0.type.rawValue] })
     writer.member("featureCount", featureCount)
     if let extent {
       writer.key("extent")
@@ -80,8 +74,7 @@ extension ReadError {
     case .noSuchLayer(let name, let available), .missingField(let name, let available),
       .layerExists(let name, let available):
       writer.member("name", name)
-      writer.key("available")
-      writer.array(available) { $1.value($0) }
+      writer.member("available", available)
     case .address(_, let fault):
       writer.member("cause", fault.cause.rawValue)
       writer.member("reason", fault.reason)
@@ -89,8 +82,7 @@ extension ReadError {
     case .unavailable(let reason), .writeFailed(_, let reason): writer.member("reason", reason)
     case .driverMissing(let driver, let available):
       writer.member("name", driver.rawValue)
-      writer.key("available")
-      writer.array(available) { $1.value($0.rawValue) }
+      writer.member("available", available.map(\.rawValue))
     case .changedWhileRead, .unrecognized, .file, .cancelled, .readerFailed, .writerFailed: break
     }
   }

@@ -100,18 +100,15 @@ extension ReaderReply {
       writer.member("fraction", fraction)
     case .source(let source):
       writer.member("driver", source.driver.rawValue)
-      writer.key("layers")
-      writer.array(source.layers) { $0.encode(to: &$1) }
+      writer.member("layers", source.layers)
     case .layer(let layer):
-      writer.key("layer")
-      layer.encode(to: &writer)
+      writer.member("layer", layer)
     case .raster(let raster):
       writer.member("driver", raster.driver)
       writer.member("width", raster.width)
       writer.member("height", raster.height)
       writer.member("reference", raster.spatialReference?.definition)
-      writer.key("transform")
-      writer.array(raster.transform.numbers) { $1.value($0) }
+      writer.member("transform", raster.transform.numbers)
       if let noData = raster.noData {
         writer.key("noData")
         writer.exact(noData)

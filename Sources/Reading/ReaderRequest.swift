@@ -130,8 +130,7 @@ extension ReaderRequest {
 extension ReadJob {
   fileprivate func encode(to writer: inout JSONWriter) {
     writer.member("folder", folder)
-    writer.key("names")
-    writer.array(names) { $1.value($0) }
+    writer.member("names", names)
     writer.member("database", database)
     writer.member("address", address)
     writer.member("driver", options.driver?.rawValue)

@@ -67,8 +67,7 @@ public struct WriteJob: Hashable, Sendable {
   func encode(to writer: inout JSONWriter) {
     writer.member("driver", driver.rawValue)
     writer.member("placement", placement.rawValue)
-    writer.key("layer")
-    layer.encode(to: &writer)
+    writer.member("layer", layer)
     writer.member("z", z.rawValue)
     writer.member("m", m.rawValue)
     writer.member("isIndexed", isIndexed)

@@ -103,9 +103,7 @@ package enum SentList {
     guard let document = try? JSONDocument(text) else { return nil }
     return document.read { object in
       guard object.kind == .object else { return nil }
-      var members: [Text: String] = [:]
-      object.forEachMember { name, value in members[Text(String(decoding: name, as: UTF8.self))] = value.jsonText }
-      return members
+      return Dictionary(object.members.map { (Text($0.name), $0.value.jsonText) }) { $1 }
     }
   }
 }

@@ -40,9 +40,7 @@ extension ColumnReader {
     guard let value = opaque.value else { return [] }
     try value.requireObject()
     guard try value["type"].string() == "WKB" else { throw value["type"].error(expected: "\"WKB\"") }
-    guard value["data"].kind == .string, let bytes = value["data"].withUTF8({ Base64.decode($0) }) else {
-      throw value["data"].typeError(expected: "base64")
-    }
+    let bytes = try bytes(value["data"])
     let offsets = try offsets(value["offsets"], of: bytes.count)
     var geometries: [Geometry?] = []
     geometries.reserveCapacity(offsets.count - 1)
@@ -136,9 +134,7 @@ extension ColumnReader {
     guard let value = columns?.value else { return [] }
     // Refuses names that are the same text.
     let columns = try value.dictionary { (column) throws(JSONError) in try column.opaque("Column") }
-    var names: [String] = []
-    value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
-    return names.compactMap { name in columns[name].map { (name, $0) } }
+    return value.members.compactMap { name, _ in columns[name].map { (name, $0) } }
   }
 
   /// - Parameter expected: nil for the first column.

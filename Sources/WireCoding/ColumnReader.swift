@@ -109,14 +109,19 @@ package enum ColumnReader {
     guard type == "float64" || type == "int64" else {
       throw value["type"].error(expected: "one of \"float64\", \"int64\"")
     }
-    guard value["data"].kind == .string, let bytes = value["data"].withUTF8({ Base64.decode($0) }) else {
-      throw value["data"].typeError(expected: "base64")
-    }
+    let bytes = try bytes(value["data"])
     guard bytes.count.isMultiple(of: 8) else {
       throw value["data"].typeError(expected: "base64 of whole 8-byte numbers")
     }
     return type == "float64"
       ? .doubles(words(bytes) { Double(bitPattern: $0) }) : .integers(words(bytes) { Int64(bitPattern: $0) })
+  }
+
+  static func bytes(_ value: JSONValue) throws(JSONError) -> [UInt8] {
+    guard value.kind == .string, let bytes = value.withUTF8({ Base64.decode($0) }) else {
+      throw value.typeError(expected: "base64")
+    }
+    return bytes
   }
 
   private static func words<Word>(_ bytes: [UInt8], _ word: (UInt64) -> Word) -> [Word] {

@@ -168,9 +168,8 @@ enum GeometryReader {
   }
 
   private static func wkb(_ value: JSONValue, _ keepsEmptyPoints: Bool) throws(WireFault) -> Geometry {
-    guard value.kind == .string, let bytes = value.withUTF8({ Base64.decode($0) }) else {
-      throw WireFault(.invalidGeometry, value.typeError(expected: "base64"))
-    }
+    let bytes: [UInt8]
+    do { bytes = try ColumnReader.bytes(value) } catch { throw WireFault(.invalidGeometry, error) }
     do {
       return try bytes.withUnsafeBytes { raw in
         Result { () throws(Refusal) in try geometry(wkb: raw, keepsEmptyPoints) }

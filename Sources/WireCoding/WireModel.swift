@@ -139,12 +139,3 @@ package enum Wire {
     return TimeExtent(start: start, end: end)
   }
 }
-
-extension FeatureProtocol.SortOrder {
-  package var isDescending: Bool {
-    switch self {
-    case .ascending: false
-    case .descending: true
-    }
-  }
-}

@@ -53,10 +53,7 @@ extension Wire {
     }
     guard let json = opaque?.value else { return result }
     try json.requireObject()
-    try json.forEachMember { (name, member) throws(JSONError) in
-      result.append((String(decoding: name, as: UTF8.self), try value(member)))
-    }
-    return result
+    return try result + json.members.map { ($0.name, try value($0.value)) }
   }
 
   package static func opaque(_ value: Value) -> JSONOpaque { .written { value.encode(to: &$0) } }

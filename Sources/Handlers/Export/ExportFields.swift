@@ -3,6 +3,7 @@
 import Calendar
 import FeatureStore
 import Geometry
+import JSON
 import Planning
 import Reading
 import WireCoding

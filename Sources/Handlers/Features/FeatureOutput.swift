@@ -142,19 +142,18 @@ struct FeatureOutput: Sendable {
         writer.endArray()
       }
     }
-    var writer = JSONWriter(capacity: 1 << 16)
-    writer.beginArray()
-    for (index, row) in page.enumerated() {
-      try share.checkpoint(index, of: page.count)
-      guard let feature = store[row] else { continue }
-      try FeatureWriter.writeFeature(
-        feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: work.checkCancelled)
-      // Stops as soon as the result is too large.
-      guard writer.count <= work.resultBytes else { throw RPCError.resultTooLarge(limit: work.resultBytes) }
+    return try .made { writer in
+      writer.beginArray()
+      for (index, row) in page.enumerated() {
+        try share.checkpoint(index, of: page.count)
+        guard let feature = store[row] else { continue }
+        try FeatureWriter.writeFeature(
+          feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: work.checkCancelled)
+        // Stops as soon as the result is too large.
+        guard writer.count <= work.resultBytes else { throw RPCError.resultTooLarge(limit: work.resultBytes) }
+      }
+      writer.endArray()
     }
-    writer.endArray()
-    let bytes = [UInt8](writer.bytes)
-    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
   }
 
   /// The attributes in the columns, in order.

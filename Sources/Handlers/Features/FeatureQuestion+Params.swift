@@ -35,7 +35,7 @@ extension FeatureQuery {
 }
 
 extension FeatureOrder {
-  init(_ wire: FeatureProtocol.OrderBy) { self.init(wire.field, isDescending: wire.order.isDescending) }
+  init(_ wire: FeatureProtocol.OrderBy) { self.init(wire.field, isDescending: wire.order == .descending) }
 }
 
 extension FeatureQuestion {

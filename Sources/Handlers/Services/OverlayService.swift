@@ -46,9 +46,7 @@ package enum OverlayService: OverlayHandlers {
     AddGraphics.Result
   > {
     let id = OverlayID(params.overlay)
-    var reader = try reader(for: id, in: world)
-    let batch = reader.readBatch(params.graphics, beside: world.overlays[id]?.store)
-    try check(reader)
+    let batch = try read(for: id, in: world) { $0.readBatch(params.graphics, beside: world.overlays[id]?.store) }
     let added = try world.addGraphics(batch, to: id)
     return { .init(revision: $0.revision, firstId: added.firstID, count: added.count) }
   }
@@ -57,9 +55,7 @@ package enum OverlayService: OverlayHandlers {
     _ params: UpdateGraphics.Params, in world: inout World
   ) throws -> Answer<UpdateGraphics.Result> {
     let id = OverlayID(params.overlay)
-    var reader = try reader(for: id, in: world)
-    let edits = reader.readEdits([params.graphics], of: world.overlays[id]?.store)
-    try check(reader)
+    let edits = try read(for: id, in: world) { $0.readEdits([params.graphics], of: world.overlays[id]?.store) }
     let changed = try world.updateGraphics(edits, of: id)
     return { .init(revision: $0.revision, count: changed.count) }
   }
@@ -68,9 +64,7 @@ package enum OverlayService: OverlayHandlers {
     _ params: ReplaceGraphics.Params, in world: inout World
   ) throws -> Answer<ReplaceGraphics.Result> {
     let id = OverlayID(params.overlay)
-    var reader = try reader(for: id, in: world)
-    let batch = reader.readBatch(params.graphics, beside: nil)
-    try check(reader)
+    let batch = try read(for: id, in: world) { $0.readBatch(params.graphics, beside: nil) }
     let replaced = try world.replaceGraphics(batch, of: id)
     return {
       .init(
@@ -80,12 +74,20 @@ package enum OverlayService: OverlayHandlers {
     }
   }
 
-  package static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
+  static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
     let reference = try world.overlays.require(id).reference
     let transformer = world.transformer
     return GraphicReader { geometry, name in
       try transformer.transform(geometry, from: SpatialReference(name), to: reference)
     }
+  }
+
+  /// Reads graphics for an overlay.
+  private static func read<R>(for id: OverlayID, in world: World, _ body: (inout GraphicReader) -> R) throws -> R {
+    var reader = try reader(for: id, in: world)
+    let result = body(&reader)
+    try check(reader)
+    return result
   }
 
   /// Throws one error for all invalid items, with the index of each.

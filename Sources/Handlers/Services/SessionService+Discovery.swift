@@ -105,13 +105,7 @@ private struct OpenRPCExcerpt {
         if found.insert(name).inserted { open.append(schemas.member(name)) }
       }
     }
-    writer.beginObject()
-    schemas.forEachMember { name, schema in
-      guard found.contains(String(decoding: name, as: UTF8.self)) else { return }
-      writer.key(utf8: name)
-      schema.encode(to: &writer)
-    }
-    writer.endObject()
+    writer.object(schemas.members.filter { found.contains($0.name) })
   }
 
   private static func forEachReference(in value: JSONValue, _ body: (String) -> Void) {

@@ -142,17 +142,16 @@ private struct IdentifyWriting {
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
     selection.nulls = layer.features != nil
-    var writer = JSONWriter(capacity: 1 << 10)
-    writer.beginArray()
-    for row in rows {
-      try worker.checkCancelled()
-      try FeatureWriter.writeFeature(
-        row, layer.store.schema, selection, to: &writer, checkpoint: worker.checkCancelled)
-      guard writer.count <= room else { throw RPCError.resultTooLarge(limit: worker.work.resultBytes) }
+    return try .made { writer in
+      writer.beginArray()
+      for row in rows {
+        try worker.checkCancelled()
+        try FeatureWriter.writeFeature(
+          row, layer.store.schema, selection, to: &writer, checkpoint: worker.checkCancelled)
+        guard writer.count <= room else { throw RPCError.resultTooLarge(limit: worker.work.resultBytes) }
+      }
+      writer.endArray()
+      room -= writer.count
     }
-    writer.endArray()
-    room -= writer.count
-    let bytes = [UInt8](writer.bytes)
-    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
   }
 }

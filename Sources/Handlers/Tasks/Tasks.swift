@@ -136,16 +136,10 @@ package final class TaskRequest: Sendable {
   package func hasParams(_ others: JSONValue) -> Bool { Self.covers(params, others) && Self.covers(others, params) }
 
   private static func covers(_ params: JSONValue, _ others: JSONValue) -> Bool {
-    var same = true
-    others.forEachMember { name, value in
-      guard same, value.isPresent, !name.elementsEqual("meta".utf8), !name.elementsEqual("workDoneToken".utf8),
-        !name.elementsEqual("partialResultToken".utf8)
-      else {
-        return
-      }
-      same = value.isEqual(to: params.member(String(decoding: name, as: UTF8.self)))
+    let ignored: Set = ["meta", "workDoneToken", "partialResultToken"]
+    return others.members.allSatisfy { name, value in
+      !value.isPresent || ignored.contains(name) || value.isEqual(to: params.member(name))
     }
-    return same
   }
 }
 

@@ -122,9 +122,7 @@ struct TraceLines: Sendable {
       }
       writer.endObject()
     case .array:
-      writer.beginArray()
-      for index in 0..<value.count { writePattern(value[index], to: &writer) }
-      writer.endArray()
+      writer.array(0..<value.count) { writePattern(value[$0], to: &$1) }
     case .string: Self.writeLiteral(!value.withUTF8(Self.hasName), to: &writer) { value.encode(to: &$0) }
     case .object: Self.writeLiteral(false, to: &writer) { value.encode(to: &$0) }
     default: value.encode(to: &writer)
@@ -148,22 +146,8 @@ struct TraceLines: Sendable {
       return writeLiteral(!bytes.withUnsafeBufferPointer(hasName), to: &writer) { $0.value(text) }
     }
     writer.beginObject()
-    writer.member("$base64", base64(bytes))
+    writer.member("$base64", String(decoding: bytes.withUnsafeBytes(Base64.encode), as: UTF8.self))
     writer.endObject()
-  }
-
-  /// RFC 4648, section 4.
-  private static func base64(_ bytes: [UInt8]) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let word = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
-      for index in 0..<4 {
-        text.append(index <= group.count ? alphabet[Int(word >> UInt32(18 - 6 * index) & 0x3F)] : UInt8(ascii: "="))
-      }
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 
   // MARK: - Special names
@@ -182,20 +166,15 @@ struct TraceLines: Sendable {
   /// Whether it contains a name with a special meaning in transcripts.
   private static func isMarked(_ value: JSONValue) -> Bool {
     switch value.kind {
-    case .array: return (0..<value.count).contains { isMarked(value[$0]) }
-    case .object:
-      var found = false
-      value.forEachMember { name, member in found = found || name.first == dollar || isMarked(member) }
-      return found
-    case .string: return value.withUTF8(hasName)
-    default: return false
+    case .array: (0..<value.count).contains { isMarked(value[$0]) }
+    case .object: value.members.contains { $0.name.utf8.first == dollar || isMarked($0.value) }
+    case .string: value.withUTF8(hasName)
+    default: false
     }
   }
 
   private static func hasMatcher(_ object: JSONValue) -> Bool {
-    var found = false
-    object.forEachMember { name, _ in found = found || name.first == dollar }
-    return found
+    object.members.contains { $0.name.utf8.first == dollar }
   }
 
   /// Whether a text may contain a name to be replaced.

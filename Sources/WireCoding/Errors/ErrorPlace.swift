@@ -41,12 +41,10 @@ struct ErrorPlace {
       }
       return nil
     case .object where depth > 0:
-      var result: String?
-      value.forEachMember { name, member in
-        guard result == nil, let found = find(isWanted, in: member, depth - 1) else { return }
-        result = "/" + jsonPointerEscaped(String(decoding: name, as: UTF8.self)) + found
+      for (name, member) in value.members {
+        if let found = find(isWanted, in: member, depth - 1) { return "/" + jsonPointerEscaped(name) + found }
       }
-      return result
+      return nil
     default: return nil
     }
   }
@@ -66,12 +64,10 @@ struct ErrorPlace {
       guard let index, member.kind == .array, index < member.count else { return "/" + name }
       return "/\(name)/\(index)"
     }
-    var result: String?
-    value.forEachMember { name, member in
-      guard result == nil, let found = find(names, in: member, index, depth - 1) else { return }
-      result = "/" + jsonPointerEscaped(String(decoding: name, as: UTF8.self)) + found
+    for (name, member) in value.members {
+      if let found = find(names, in: member, index, depth - 1) { return "/" + jsonPointerEscaped(name) + found }
     }
-    return result
+    return nil
   }
 
   /// The geometry of a request that has one.

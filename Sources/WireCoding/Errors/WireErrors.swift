@@ -56,11 +56,7 @@ extension RPCError {
   private static func member(naming id: String, _ noun: String, in params: JSONValue) -> String? {
     func names(_ value: JSONValue) -> Bool { Text(try? value.string()) == Text(id) }
     if names(params.member(noun)) { return noun }
-    var found: String?
-    params.forEachMember { name, value in
-      let name = String(decoding: name, as: UTF8.self)
-      if found == nil, name != "title", name != "name", names(value) { found = name }
-    }
+    let found = params.members.first { name, value in name != "title" && name != "name" && names(value) }?.name
     // The member of that name may contain the id in another form, such as a list.
     return found ?? (params.member(noun).isPresent ? noun : nil)
   }

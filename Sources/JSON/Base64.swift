@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, section 4): the wire form of bytes and packed columns.
+// Base64 (RFC 4648, section 4): the form of bytes in JSON.
 
 import Platform
 
@@ -37,7 +37,7 @@ package enum Base64 {
   /// Encodes bytes, with padding.
   ///
   /// - Complexity: O(n), three bytes per step.
-  static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+  package static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { output, count in
       alphabet.withUnsafeBufferPointer { alphabet in
         func put(_ word: UInt32) {
