@@ -8,8 +8,7 @@ struct ModelMembers {
     lines.add(SwiftTypes.header)
     lines.add("/// A member of an object in the state tree, by its name there.")
     lines.block("public enum Property: String, CaseIterable, Hashable, Sendable {") { lines in
-      lines.add("case")
-      for row in packed(names.map(Names.swiftCase), width: 104) { lines.add("  " + row) }
+      lines.list("case", names.map(Names.swiftCase), "", width: 104)
     }
     lines.add()
     lines.block("extension Collection {") { lines in

@@ -27,9 +27,8 @@ struct ModelWords {
     }
     lines.block("extension Wire {") { lines in
       lines.add("/// The enumerations of the model that have the words of one of the protocol.")
-      lines.block("package static let words: [any WireWord.Type] = [", "]") { lines in
-        for row in packed(types.compactMap { $0.model.map { $0.name + ".self" } }, width: 104) { lines.add(row) }
-      }
+      let words = types.compactMap { $0.model.map { $0.name + ".self" } }
+      lines.list("package static let words: [any WireWord.Type] = [", words, "]", width: 104)
     }
     return lines.text
   }

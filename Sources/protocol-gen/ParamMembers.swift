@@ -5,9 +5,7 @@ struct ParamMembers {
   let imports: [String]
 
   func file() -> String {
-    var lines = Lines()
-    lines.add(SwiftTypes.header)
-    for module in imports where module != "JSON" { lines.add("import \(module)\n") }
+    var lines = Lines(imports: imports.filter { $0 != "JSON" })
     lines.add("/// The members that params may have, by method, and those of the types in them.")
     lines.block("package enum ParamMembers {") { lines in
       lines.block("package static let params: [String: ParamShape] = [", "]") { lines in
@@ -53,9 +51,7 @@ struct ParamMembers {
   private func add(_ opening: String, _ members: [String], _ closing: String, _ lines: inout Lines) {
     let line = opening + members.joined(separator: ", ") + closing
     guard line.count + lines.indentation > 118 else { return lines.add(line) }
-    lines.block(opening, closing) { lines in
-      for row in packed(members, width: 118 - lines.indentation) { lines.add(row) }
-    }
+    lines.list(opening, members, closing, width: 116 - lines.indentation)
   }
 
   private func member(_ property: Property) -> String { member(property.name, shape(property.type)) }

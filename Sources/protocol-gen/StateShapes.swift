@@ -5,9 +5,7 @@ struct StateShapes {
   let imports: [String]
 
   func file() -> String {
-    var lines = Lines()
-    lines.add(SwiftTypes.header)
-    for module in imports where module != "JSON" { lines.add("import \(module)\n") }
+    var lines = Lines(imports: imports.filter { $0 != "JSON" })
     lines.add("/// The members that values of the state tree may have: of its root, and of the types in it.")
     lines.block("package enum StateShapes {") { lines in
       add("root", members(at: []), &lines)
@@ -18,9 +16,7 @@ struct StateShapes {
   }
 
   private func add(_ name: String, _ members: [String], _ lines: inout Lines) {
-    lines.block("package static let \(Names.swiftCase(name)): StateShape = .object([", "])") { lines in
-      for row in packed(members, width: 110) { lines.add(row) }
-    }
+    lines.list("package static let \(Names.swiftCase(name)): StateShape = .object([", members, "])", width: 110)
   }
 
   /// The collections whose objects have members of the definition.

@@ -42,8 +42,7 @@ struct SwiftKinds {
   private func collection(_ lines: inout Lines) {
     lines.add("/// The members of the state tree's root that hold objects by id.")
     lines.block("public enum Collection: String, Hashable, Sendable, CaseIterable {") { lines in
-      lines.add("case")
-      for row in packed(kinds.map(\.collection), width: 104) { lines.add("  " + row) }
+      lines.list("case", kinds.map(\.collection), "", width: 104)
       cases("var kind: any Entity.Type", "The type of the objects.", &lines) { $0.model + ".self" }
       cases(
         "public var noun: String", "The name of one object in errors, which is also the wire member that holds its id.",
@@ -104,9 +103,7 @@ struct SwiftKinds {
   private func set(_ name: String, _ form: Property.Form, _ doc: String, _ lines: inout Lines) {
     let names = definition.types.flatMap(\.properties).filter { $0.form == form }.map(\.name)
     lines.prose(doc, prefix: "/// ")
-    lines.block("static let \(name): Set<String> = [", "]") { lines in
-      for row in packed(Set(names).sorted().map { "\"\($0)\"" }, width: 100) { lines.add(row) }
-    }
+    lines.list("static let \(name): Set<String> = [", Set(names).sorted().map { "\"\($0)\"" }, "]", width: 100)
   }
 
   /// Generates the code that restores an object by the commands of its kind, which create and change it.

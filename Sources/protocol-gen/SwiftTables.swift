@@ -115,10 +115,8 @@ struct SwiftTables {
       lines.add("public static let productVersion = \"\(definition.productVersion)\"")
       lines.add("/// Of the whole definition: equal hashes, equal protocols.")
       lines.add("public static let hash = \"\(definition.hash)\"")
-      lines.block("public static let domains = [", "]") { lines in
-        let names = definition.domains.filter { !$0.methods.isEmpty }.map { "\"\($0.name)\"" }
-        for row in packed(names, width: 112) { lines.add(row) }
-      }
+      let names = definition.domains.filter { !$0.methods.isEmpty }.map { "\"\($0.name)\"" }
+      lines.list("public static let domains = [", names, "]", width: 112)
       lines.add()
       lines.block("public static let methods: [MethodInfo] = [", "]") { lines in
         for method in definition.methods { entry(method, &lines) }

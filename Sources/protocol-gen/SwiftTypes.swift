@@ -175,9 +175,7 @@ struct SwiftTypes {
     if line.count + lines.indentation <= 118 {
       lines.block(line, "}", assign)
     } else {
-      lines.block("public init(", "") { lines in
-        for row in packed(parameters, width: 118 - lines.indentation) { lines.add(row) }
-      }
+      lines.list("public init(", parameters, "", width: 116 - lines.indentation)
       lines.block(") {", "}", assign)
     }
   }

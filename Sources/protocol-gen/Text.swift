@@ -12,7 +12,7 @@ struct Lines {
     self.init()
     add(SwiftTypes.header)
     for module in imports { add("import \(module)") }
-    add()
+    if !imports.isEmpty { add() }
   }
 
   var text: String { lines.joined(separator: "\n") + "\n" }
@@ -28,6 +28,13 @@ struct Lines {
     body(&self)
     depth -= 1
     if !closing.isEmpty { add(closing) }
+  }
+
+  /// Writes comma-separated items between an opening and a closing, as many per line as fit.
+  mutating func list(_ opening: String, _ items: [String], _ closing: String, width: Int) {
+    block(opening, closing) { lines in
+      for row in packed(items, width: width) { lines.add(row) }
+    }
   }
 
   /// Writes a statement on one line if it fits, else with each part on its own line.

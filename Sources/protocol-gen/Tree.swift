@@ -24,11 +24,7 @@ indirect enum Tree: Hashable, Sendable {
     case .array:
       self = .array(try (0..<value.count).map { try Tree(value[$0]) })
     case .object:
-      var members: [Member] = []
-      try value.forEachMember { (name, member) throws in
-        members.append(Member(name: String(decoding: name, as: UTF8.self), value: try Tree(member)))
-      }
-      self = .object(members)
+      self = .object(try value.members.map { Member(name: $0.name, value: try Tree($0.value)) })
     }
   }
 
