@@ -95,8 +95,8 @@ let package = Package(
     library(
       "GeoModel",
       [
-        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions", "SpatialIndex", "Sorting", "Geometry",
-        "Calendar", "NMEA", "TextFormatting", "Platform", collections, ordered,
+        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions", "SpatialIndex", "Sorting", "JSON",
+        "Geometry", "Calendar", "NMEA", "TextFormatting", "Platform", collections, ordered,
       ]),
 
     // Plans of queries.

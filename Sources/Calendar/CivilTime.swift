@@ -97,3 +97,18 @@ public struct CivilTime: Hashable, Comparable, Sendable {
     return (hours * 60 + minutes) * (isWest ? -60 : 60)
   }
 }
+
+extension CivilTime {
+  /// The text in UTC of an instant since 1970: `2000-01-01T00:00:00.000Z`.
+  package static func text(ofMilliseconds milliseconds: Int64) -> String {
+    let day = milliseconds.flooredQuotient(86_400_000)
+    let inDay = milliseconds - day * 86_400_000
+    let date = CalendarDay(number: day)
+    func padded(_ value: Int64, _ width: Int) -> String {
+      let digits = String(value)
+      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(padded(inDay / 3_600_000, 2)):"
+      + "\(padded(inDay / 60_000 % 60, 2)):\(padded(inDay / 1000 % 60, 2)).\(padded(inDay % 1000, 3))Z"
+  }
+}

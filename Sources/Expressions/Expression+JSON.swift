@@ -22,7 +22,7 @@ extension Expression {
   public func json() throws(ExpressionError) -> String {
     if case .literal(let number) = tree.nodes[tree.root], case .string(let text) = tree.parts.literals[number] {
       var writer = JSONWriter(capacity: text.utf8.count + 8)
-      writer.value(JSONExpressionReader.quoted(text))
+      writer.value(Expression.quoted(text))
       return writer.string
     }
     return try standardJSON()

@@ -110,7 +110,7 @@ public struct Expression: Hashable, Sendable {
   ) -> ExpressionError {
     let (name, offset) = (tree.parts.properties[number], tree.parts.propertyOffsets[number])
     let isQuoted = source == nil && text.utf8.dropFirst(offset).first == UInt8(ascii: "\"")
-    let meant = isQuoted ? "\(JSONExpressionReader.quoted(name)) for a text" : nil
+    let meant = isQuoted ? "\(Expression.quoted(name)) for a text" : nil
     return ExpressionError(
       .unknownProperty, at: offset, in: text.utf8, expected: meant.map { "\(expected), or \($0)" } ?? expected,
       found: name, available: available

@@ -73,16 +73,21 @@ extension JSONExpressionReader {
   }
 }
 
-extension JSONExpressionReader {
-  static func quoted(_ text: String) -> String {
-    var result: [UInt8] = [UInt8(ascii: "'")]
+extension Expression {
+  /// A text between quotes, or the name of a property between double ones, as CQL2 text has it.
+  package static func quoted(_ text: String, by quote: Unicode.Scalar = "'") -> String {
+    let quote = UInt8(ascii: quote)
+    var result = [quote]
     for byte in text.utf8 {
-      if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\\") { result.append(byte) }
+      // Backslashes are escapes in texts only.
+      if byte == quote || byte == UInt8(ascii: "\\") && quote == UInt8(ascii: "'") { result.append(byte) }
       result.append(byte)
     }
-    return String(decoding: result + [UInt8(ascii: "'")], as: UTF8.self)
+    return String(decoding: result + [quote], as: UTF8.self)
   }
+}
 
+extension JSONExpressionReader {
   /// A name, in quotes unless it is a plain word that is not a keyword.
   static func name(_ name: String) -> String {
     let isPlain =
@@ -91,7 +96,7 @@ extension JSONExpressionReader {
       }
       && !(name.utf8.first.map { $0 >= 0x30 && $0 <= 0x39 } ?? true)
     if isPlain, !reserved.contains(name.lowercased()) { return name }
-    return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    return Expression.quoted(name, by: "\"")
   }
 
   private static let reserved = Set(

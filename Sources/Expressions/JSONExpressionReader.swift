@@ -103,7 +103,7 @@ struct JSONExpressionReader {
     defer { depth -= 1 }
     mark(place)
     switch value.kind {
-    case .string: append(Self.quoted(value.text))
+    case .string: append(Expression.quoted(value.text))
     case .bool: append(value.isTrue ? "TRUE" : "FALSE")
     case .integer: append(String(value.int64))
     case .real: append(value.number.map { "\($0)" } ?? "")
@@ -127,7 +127,7 @@ struct JSONExpressionReader {
       let place = step(function.lowercased(), from: place)
       guard member.kind == .string else { throw wrong(member, place, "a string") }
       mark(place)
-      return append("\(function)(\(Self.quoted(member.text)))")
+      return append("\(function)(\(Expression.quoted(member.text)))")
     }
     if case let ends = value["interval"], ends.kind != .absent {
       try require(["interval"], of: value, place)

@@ -97,12 +97,6 @@ extension SpatialRelation {
   }
 }
 
-extension Envelope {
-  fileprivate func moved(byX shift: Double) -> Envelope {
-    Envelope(xMin: xMin + shift, yMin: yMin, xMax: xMax + shift, yMax: yMax)
-  }
-}
-
 extension ExpressionError {
   fileprivate init(_ error: SpatialError, at offset: Int, in text: String) {
     switch error {

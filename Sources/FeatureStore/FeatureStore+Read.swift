@@ -180,6 +180,9 @@ extension FeatureStore {
     return try found.sorted { try check(0.2 + 0.8 * $0) }
   }
 
+  /// The ids of all features in insertion order.
+  public var ids: [Int] { ids(of: rowsAscending { _ in }) { _ in } }
+
   /// The ids of existing features by rows.
   ///
   /// - Parameter check: called every few ten thousand rows.

@@ -48,10 +48,7 @@ extension FeatureStore {
       return true
     }
     guard changes.added.count < count || !before.isEmpty else { return changes }
-    before.forEach { feature in
-      if !contains(id: feature.id) { changes.removed.append(feature.id) }
-      return true
-    }
+    changes.removed = before.ids.filter { !contains(id: $0) }
     return changes
   }
 

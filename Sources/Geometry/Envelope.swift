@@ -49,6 +49,10 @@ public struct Envelope: Hashable, Sendable {
     other.xMin <= xMax && other.xMax >= xMin && other.yMin <= yMax && other.yMax >= yMin
   }
 
+  package func moved(byX shift: Double) -> Envelope {
+    Envelope(xMin: xMin + shift, yMin: yMin, xMax: xMax + shift, yMax: yMax)
+  }
+
   @inlinable
   public func contains(x: Double, y: Double) -> Bool {
     x >= xMin && x <= xMax && y >= yMin && y <= yMax

@@ -47,7 +47,7 @@ struct SpatialFilter: Sendable {
       indexBoxes = nil
       return
     }
-    let boxes = shifts.map { box.moved(by: $0) }
+    let boxes = shifts.map { box.moved(byX: $0) }
     indexBoxes =
       isOwn ? boxes : Area.indexBoxes(holding: boxes, of: reference, for: store, in: features, world.transformer)
   }
@@ -110,11 +110,5 @@ private final class LazyPredicate: Sendable {
       made = predicate
       return predicate
     }
-  }
-}
-
-extension Envelope {
-  fileprivate func moved(by shift: Double) -> Envelope {
-    Envelope(xMin: xMin + shift, yMin: yMin, xMax: xMax + shift, yMax: yMax)
   }
 }

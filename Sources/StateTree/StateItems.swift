@@ -14,12 +14,7 @@ package struct StateItems {
   private let visit: (Int, Visit) -> Void
 
   init(_ store: FeatureStore) {
-    var rows: [UInt32] = []
-    rows.reserveCapacity(store.count)
-    store.forEach {
-      rows.append($0.row)
-      return true
-    }
+    let rows = store.rowsAscending { _ in }
     count = rows.count
     visit = { index, body in
       guard let feature = store[rows[index]] else { return }

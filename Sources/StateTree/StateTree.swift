@@ -53,8 +53,7 @@ package indirect enum StateNode {
     let value = document.unownedRoot
     switch value.kind {
     case .object:
-      var names: [String] = []
-      value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+      let names = value.members.map(\.name)
       return .branch({ names }) { make(value.member($0), document) }
     case .array:
       return .branch({ (0..<value.count).map(String.init) }) { name in
@@ -93,17 +92,10 @@ package indirect enum StateNode {
   /// The names of its children; none for a scalar.
   package var names: [String] {
     switch self {
-    case .leaf, .list, .ids, .parts, .layerStates: return opened?.names ?? []
-    case .branch(let names, _, _): return names()
-    case .value(let value): return value.members?.names ?? []
-    case .graphics(let store):
-      var ids: [String] = []
-      ids.reserveCapacity(store.count)
-      store.forEach {
-        ids.append(String($0.id))
-        return true
-      }
-      return ids
+    case .leaf, .list, .ids, .parts, .layerStates: opened?.names ?? []
+    case .branch(let names, _, _): names()
+    case .value(let value): value.members?.names ?? []
+    case .graphics(let store): store.ids.map(String.init)
     }
   }
 

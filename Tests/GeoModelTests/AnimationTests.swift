@@ -115,7 +115,7 @@ struct AnimationTests {
     #expect(ends() == [.interrupted(by: .closed)])
     try world.run { try $0.createView(id: "w", over: .map("m"), screen: Screen(), viewpoint: nil) }
     _ = try world.fly("w", to: .scale(1), duration: 1, easing: .linear)
-    try world.run { try $0.closeMap("m") }
+    try world.run { try $0.close(MapID("m")) }
     #expect(ends() == [.interrupted(by: .closed)])
     #expect(!world.isMoving)
   }

@@ -135,7 +135,7 @@ struct ViewModelTests {
       try world.provide("own", as: "shared", at: map)
     }
     _ = world.takeChanges()
-    try world.command { try $0.closeMap("m") }
+    try world.command { try $0.close(MapID("m")) }
     #expect(world.viewModels["own"] == nil)
     #expect(world.environments["m"] == nil)
     #expect(world.viewModels["other"]?.values["map"] == .null)

@@ -77,7 +77,7 @@ struct HistoryTests {
         try $0.updateContent(of: .map("m"), [MemberChange(.title, "New")])
         try $0.createMap(id: "n", title: nil, reference: .wgs84)
         try $0.setViewpoint(of: "v", to: .at(2, 48, scale: 5000))
-        try $0.closeMap("m")
+        try $0.close(MapID("m"))
         try $0.removeLayer("b")
       }
     }

@@ -126,7 +126,7 @@ struct LiveWriteTests {
     var world = World.manual()
     _ = try world.makeView()
     let commands: [(inout World) throws -> Void] = [
-      { try $0.createMap(id: "n", title: nil, reference: .wgs84) }, { try $0.closeMap("m") },
+      { try $0.createMap(id: "n", title: nil, reference: .wgs84) }, { try $0.close(MapID("m")) },
       { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }, { _ = try $0.undo() },
       { try $0.beginEdit(nil) },
     ]

@@ -149,14 +149,14 @@ struct ObjectTests {
     try world.run { try $0.resizeView("v", [MemberChange(.width, 10.0)]) }
     #expect(revisions() == [last[0], world.revision, world.revision - 1])
     try world.run { try $0.removeLayer("a") }
-    try world.run { try $0.closeOverlay("o") }
+    try world.run { try $0.close(OverlayID("o")) }
     #expect(revisions() == [world.revision - 1, world.revision, nil])
   }
 
   @Test mutating func `closing records all objects that close, descendants first`() throws {
     try addLayer("a")
     _ = world.takeChanges()
-    try world.run { try $0.closeMap("m") }
+    try world.run { try $0.close(MapID("m")) }
     #expect(
       world.takeChangeDescriptions() == ["closed overlays/o", "closed views/v", "closed layers/a", "closed maps/m"])
     #expect(world.sources.count == 2)
@@ -166,7 +166,7 @@ struct ObjectTests {
     #expect(throws: ModelError.idExists("o", holder: "overlay", isClosed: false)) {
       try world.run { try $0.createMap(id: "o", title: nil, reference: .wgs84) }
     }
-    try world.run { try $0.closeOverlay("o") }
+    try world.run { try $0.close(OverlayID("o")) }
     #expect(throws: ModelError.idExists("o", holder: "overlay", isClosed: true)) {
       try world.run {
         try $0.createView(id: "o", over: .map("m"), screen: Screen(), viewpoint: nil)

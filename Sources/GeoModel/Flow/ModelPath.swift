@@ -1,6 +1,7 @@
 // Paths in the state tree. Change records, bindings, links, derived properties and subscriptions refer to values by path.
 
 import Geometry
+import JSON
 
 /// A path in the state tree: a collection, an object's id, a member, and names inside its value.
 ///
@@ -37,7 +38,7 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
     var text = ""
     for name in names {
       text += "/"
-      text += Self.escaped(name.string)
+      text += jsonPointerEscaped(name.string)
     }
     return text
   }
@@ -51,19 +52,6 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether one path is equal to, above or below the other.
   public func overlaps(_ other: ModelPath) -> Bool { zip(names, other.names).allSatisfy(==) }
-
-  private static func escaped(_ name: String) -> String {
-    guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
-    var result = ""
-    for character in name.unicodeScalars {
-      switch character {
-      case "~": result += "~0"
-      case "/": result += "~1"
-      default: result.unicodeScalars.append(character)
-      }
-    }
-    return result
-  }
 
   /// The names in a JSON Pointer, wildcards included; nil if it is malformed. NUL is malformed: no key in a document has it.
   ///

@@ -177,9 +177,7 @@ extension WorldWrap {
     let last = ((extent.xMax - box.xMin) / width).rounded(.down)
     guard first <= last else { return [] }
     guard last - first < 8 else { return [box.moved(toX: extent.xMin, extent.xMax)] }
-    return stride(from: first, through: last, by: 1).map { turn in
-      box.moved(toX: box.xMin + turn * width, box.xMax + turn * width)
-    }
+    return stride(from: first, through: last, by: 1).map { box.moved(byX: $0 * width) }
   }
 }
 

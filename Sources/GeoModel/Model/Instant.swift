@@ -34,19 +34,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
 extension Instant {
   /// The text by RFC 3339, in UTC with milliseconds: `2000-01-01T00:00:00.000Z`.
-  public var text: String {
-    let milliseconds = nanoseconds.flooredQuotient(1_000_000)
-    let dayNumber = milliseconds.flooredQuotient(86_400_000)
-    let inDay = milliseconds - dayNumber * 86_400_000
-    let date = CalendarDay(number: dayNumber)
-    func padded(_ value: Int64, _ width: Int) -> String {
-      let digits = String(value)
-      return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-    return padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T"
-      + padded(inDay / 3_600_000, 2) + ":" + padded(inDay / 60_000 % 60, 2) + ":" + padded(inDay / 1000 % 60, 2) + "."
-      + padded(inDay % 1000, 3) + "Z"
-  }
+  public var text: String { CivilTime.text(ofMilliseconds: nanoseconds.flooredQuotient(1_000_000)) }
 
   /// Parses a date-time by RFC 3339, with any offset. Nil if it is malformed or beyond 64 bits of nanoseconds.
   public init?(_ text: String) {

@@ -9,17 +9,11 @@ extension Layer: Entity {
   /// The group, map or scene that lists the layer.
   var directContainer: ObjectReference { group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference }
   public var references: [Text] { features.map { [Text($0.source.rawValue)] } ?? [] }
-  public var memento: Layer {
-    var result = self
-    result.features?.store = nil
-    return result
-  }
+  public var memento: Layer { changed(self) { $0.features?.store = nil } }
   public var byteCount: Int { 1024 + (store?.count ?? 0) * 100 }
 
   public func rolledBack(from current: Layer) -> Layer {
-    var result = self
-    result.features?.store = current.features?.store
-    return result
+    changed(self) { $0.features?.store = current.features?.store }
   }
 
   public func undone(from current: Layer) -> Layer {
@@ -36,8 +30,6 @@ extension Layer: Entity {
 
   public var restoredAfterRemoval: Layer {
     // The load of a removed layer has ended.
-    var result = self
-    if features?.loadStatus == .loading { result.features?.loadStatus = .notLoaded }
-    return result
+    changed(self) { if $0.features?.loadStatus == .loading { $0.features?.loadStatus = .notLoaded } }
   }
 }

@@ -202,8 +202,6 @@ extension String {
 extension Layer {
   /// The layer for a document in which its source has another id.
   public func under(_ source: SourceID) -> Layer {
-    var result = self
-    result.features?.source = source
-    return result
+    changed(self) { $0.features?.source = source }
   }
 }

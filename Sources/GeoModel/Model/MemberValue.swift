@@ -56,6 +56,31 @@ public enum MemberValue: Sendable {
   case viewpointTarget(ViewpointTarget)
 
   public var isNull: Bool { if case .null = self { true } else { false } }
+
+  /// The value as its own type, if commands set it as a whole; nil for types that have readers of their own, and for those that no
+  /// command sets.
+  var whole: (any MemberSettable)? {
+    switch self {
+    case .basemap(let basemap): basemap
+    case .bookmarks(let bookmarks): bookmarks
+    case .featureReduction(let reduction): reduction
+    case .fenceSequence(let sequence): sequence
+    case .ids(let ids): ids[0..<ids.count]
+    case .labels(let labels): labels
+    case .maxExtent(let extent): extent
+    case .numbers(let numbers): numbers
+    case .popup(let popup): popup
+    case .renderer(let renderer): renderer
+    case .surface(let surface): surface
+    case .time(let time): time
+    case .trackDisplay(let display): display
+    case .viewpoint(let viewpoint): viewpoint
+    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus,
+      .envelope, .fields, .geometry, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
+      .properties, .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
+      nil
+    }
+  }
 }
 
 /// How deltas represent changes of a member: as the whole value, elements of its list, members of its object, or whichever of
@@ -89,27 +114,7 @@ extension MemberReadable where Self: Equatable {
 extension MemberSettable {
   public static var null: Self? { nil }
   public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self? {
-    switch value {
-    case .basemap(let basemap): basemap as? Self
-    case .bookmarks(let bookmarks): bookmarks as? Self
-    case .featureReduction(let reduction): reduction as? Self
-    case .labels(let labels): labels as? Self
-    case .maxExtent(let extent): extent as? Self
-    case .numbers(let numbers): numbers as? Self
-    case .popup(let popup): popup as? Self
-    case .renderer(let renderer): renderer as? Self
-    case .surface(let surface): surface as? Self
-    case .time(let time): time as? Self
-    case .trackDisplay(let display): display as? Self
-    case .viewpoint(let viewpoint): viewpoint as? Self
-    case .fenceSequence(let sequence): sequence as? Self
-    case .ids(let ids): ids[0..<ids.count] as? Self
-    // These types have readers of their own, or no command sets them.
-    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus, .envelope, .fields, .geometry,
-      .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point, .properties,
-      .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
-      nil
-    }
+    value.whole as? Self
   }
 }
 

@@ -11,11 +11,11 @@ extension Source: Entity {
 
 extension Map: Entity {
   public static let isIndexed = false
-  public static func close(_ id: MapID, in world: inout World) throws(ModelError) { try world.closeMap(id) }
+  public static func close(_ id: MapID, in world: inout World) throws(ModelError) { try world.close(id, .map(id)) }
 }
 
 extension Scene: Entity {
-  public static func close(_ id: SceneID, in world: inout World) throws(ModelError) { try world.closeScene(id) }
+  public static func close(_ id: SceneID, in world: inout World) throws(ModelError) { try world.close(id, .scene(id)) }
   /// Elevation sources are not in a registry, so the scene lists their ids.
   public var references: [Text] { surface.elevationSources.map { Text($0.id) } }
 
@@ -44,22 +44,20 @@ extension View: Entity {
 
   public func undone(from current: View) -> View {
     // Undo restores the overlays of a view, but not the view itself.
-    var result = current
-    result.overlays = overlays
-    return result
+    changed(current) { $0.overlays = overlays }
   }
 }
 
 extension Overlay: Entity {
   public static let isIndexed = false
   public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
-  public var memento: Overlay {
-    var result = self
-    result.store = FeatureStore()
-    return result
-  }
+  public var memento: Overlay { changed(self) { $0.store = FeatureStore() } }
   public var byteCount: Int { 1024 + store.count * 100 }
-  public static func close(_ id: OverlayID, in world: inout World) throws(ModelError) { try world.closeOverlay(id) }
+  public static func close(_ id: OverlayID, in world: inout World) throws(ModelError) {
+    let view = try world.overlays.require(id).view
+    world.remove(id)
+    world.changeKnown(view) { $0.overlays.remove(id) }
+  }
   public static func itemCount(of id: String?, in world: World) -> Int {
     if let id { return world.overlays[ID(id)]?.store.count ?? 0 }
     return world.overlays.values.reduce(0) { $0 + $1.store.count }

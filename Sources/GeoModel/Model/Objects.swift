@@ -30,9 +30,7 @@ public struct SourceLayer: Hashable, Sendable {
 
   /// The schema without geometry.
   var asTable: SourceLayer {
-    var result = self
-    (result.geometryType, result.geometryName, result.extent) = (nil, nil, nil)
-    return result
+    changed(self) { ($0.geometryType, $0.geometryName, $0.extent) = (nil, nil, nil) }
   }
 }
 

@@ -35,9 +35,7 @@ public struct ScreenFrame: Sendable {
 
   /// The frame in which positions are drawn shifted east by `x`, as the copies of a world that wraps are.
   public func moved(east x: Double) -> ScreenFrame {
-    var result = self
-    result.origin.x -= x
-    return result
+    changed(self) { $0.origin.x -= x }
   }
 
   /// The map box around the circle with a radius in pixels around the screen point.

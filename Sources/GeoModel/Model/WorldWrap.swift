@@ -46,9 +46,7 @@ public struct WorldWrap: Hashable, Sendable {
     guard box.width < width else { return [box.moved(toX: min(box.xMin, low), max(box.xMax, high))] }
     let first = ((low - box.xMax) / width).rounded(.up)
     let last = ((high - box.xMin) / width).rounded(.down)
-    let others = stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { turn in
-      box.moved(toX: box.xMin + turn * width, box.xMax + turn * width)
-    }
+    let others = stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { box.moved(byX: $0 * width) }
     return [box] + others
   }
 

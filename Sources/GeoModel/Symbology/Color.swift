@@ -52,8 +52,6 @@ public struct Color: Hashable, Sendable {
 
   /// Multiplies alpha by an opacity in 0...1.
   public func faded(_ opacity: Double) -> Color {
-    var result = self
-    result.alpha = UInt8(clamping: Int((Double(alpha) * opacity).rounded()))
-    return result
+    changed(self) { $0.alpha = UInt8(clamping: Int((Double(alpha) * opacity).rounded())) }
   }
 }

@@ -29,10 +29,10 @@ public struct PopupDefinition: Hashable, Sendable {
       }
       let value =
         switch source {
-        case .field(let name): Self.quoted(name.string, by: "\"")
+        case .field(let name): Expression.quoted(name.string, by: "\"")
         case .expression(let expression): "(\(expression.text))"
         }
-      let pattern = Self.quoted(format, by: "'")
+      let pattern = Expression.quoted(format)
       asDate = (try? Expression("formatDate(\(value), \(pattern))")).map(AttributeSource.expression)
       do { asNumber = .expression(try Expression("format(\(value), \(pattern))")) } catch {
         guard asDate == nil else {
@@ -63,17 +63,6 @@ public struct PopupDefinition: Hashable, Sendable {
       }
       if let asNumber { return (asNumber, false) }
       return (asDate ?? source, true)
-    }
-
-    private static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
-      var result = String.UnicodeScalarView([quote])
-      // By scalars, since a combining mark after a quote would hide it. Backslashes are escapes in texts only.
-      for scalar in text.unicodeScalars {
-        let isDoubled = scalar == quote || scalar == "\\" && quote == "'"
-        result.append(contentsOf: isDoubled ? [scalar, scalar] : [scalar])
-      }
-      result.append(quote)
-      return String(result)
     }
   }
   public let title: Template?

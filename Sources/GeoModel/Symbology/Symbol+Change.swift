@@ -85,12 +85,7 @@ extension Symbol {
     marker: (inout SimpleMarkerSymbol) -> Void = { _ in }, line: (inout SimpleLineSymbol) -> Void = { _ in },
     fill: (inout SimpleFillSymbol) -> Void = { _ in }, text: (inout TextSymbol) -> Void = { _ in }
   ) -> Symbol {
-    func changed<Part>(_ part: Part, _ change: (inout Part) -> Void) -> Part {
-      var part = part
-      change(&part)
-      return part
-    }
-    return switch self {
+    switch self {
     case .simpleMarker(let part): .simpleMarker(changed(part, marker))
     case .simpleLine(let part): .simpleLine(changed(part, line))
     case .simpleFill(let part): .simpleFill(changed(part, fill))
@@ -98,4 +93,11 @@ extension Symbol {
     case .composite(let parts): .composite(parts.map { $0.mapped(marker: marker, line: line, fill: fill, text: text) })
     }
   }
+}
+
+/// A value with a change.
+func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+  var value = value
+  change(&value)
+  return value
 }

@@ -51,8 +51,6 @@ public struct SymbologyError: Error, Hashable, Sendable {
   public func under(_ steps: String...) -> SymbologyError { under(steps) }
 
   public func under(_ steps: [String]) -> SymbologyError {
-    var result = self
-    result.path = steps + path
-    return result
+    changed(self) { $0.path = steps + path }
   }
 }

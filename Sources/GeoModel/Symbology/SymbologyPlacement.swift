@@ -1,46 +1,45 @@
 // Transforms geometries in renderers, labels and popups to the reference of the features.
 
 import Expressions
+import FeatureStore
 
-extension MemberValue {
+/// A renderer, labels, a popup, a feature reduction or a track display: its expressions are about features.
+protocol SymbologyMember: MemberReadable {
   /// Transforms the geometries of an expression to the reference of the features.
   typealias Placing = (Expression) throws(ExpressionError) -> Expression
 
-  /// The value with the geometries of its expressions transformed; unchanged if it has no renderer, labels or popup.
-  func placed(_ place: Placing) throws(SymbologyError) -> MemberValue {
-    switch self {
-    case .renderer(let renderer): return .renderer(try renderer.placed(place))
-    case .popup(let popup): return .popup(try popup.placed(place))
-    case .labels(let labels): return .labels(try labels.placed(place))
-    case .featureReduction(let reduction): return .featureReduction(try reduction.placed(place))
-    case .trackDisplay(let display):
-      return .trackDisplay(try display.mapRenderers { (renderer) throws(SymbologyError) in try renderer.placed(place) })
-    case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
-      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .geometry, .graphics, .layerViewStates, .loadStatus, .location,
-      .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,
-      .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
-      .viewpointTarget:
-      return self
-    }
-  }
+  /// Throws unless the value is valid for features with these columns.
+  func check(for schema: FeatureSchema) throws(SymbologyError)
+  /// The value with the geometries of its expressions transformed.
+  func placed(_ place: Placing) throws(SymbologyError) -> Self
+}
+
+extension Renderer: SymbologyMember {}
+extension FeatureReduction: SymbologyMember {}
+extension PopupDefinition: SymbologyMember {}
+extension Array: SymbologyMember where Element == LabelDefinition {}
+
+extension MemberValue {
+  /// The value if its expressions are about features; nil for others.
+  var symbology: (any SymbologyMember)? { whole as? any SymbologyMember }
 }
 
 extension Expression {
-  fileprivate func placed(at path: [String], _ place: MemberValue.Placing) throws(SymbologyError) -> Expression {
+  fileprivate func placed(at path: [String], _ place: SymbologyMember.Placing) throws(SymbologyError) -> Expression {
     guard hasGeometries else { return self }
     do { return try place(self) } catch { throw SymbologyError(error, at: path) }
   }
 }
 
 extension AttributeSource {
-  fileprivate func placed(at path: [String], _ place: MemberValue.Placing) throws(SymbologyError) -> AttributeSource {
+  fileprivate func placed(at path: [String], _ place: SymbologyMember.Placing) throws(SymbologyError) -> AttributeSource {
     guard case .expression(let expression) = self else { return self }
     return .expression(try expression.placed(at: path + ["expression"], place))
   }
 }
 
 extension Renderer {
-  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> Renderer {
+  func placed(_ place: SymbologyMember.Placing) throws(SymbologyError) -> Renderer {
     var kind = kind
     switch kind {
     case .simple: break
@@ -62,7 +61,9 @@ extension Renderer {
 }
 
 extension FeatureReduction {
-  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> FeatureReduction {
+  func check(for schema: FeatureSchema) throws(SymbologyError) { try check(for: .some(schema)) }
+
+  func placed(_ place: SymbologyMember.Placing) throws(SymbologyError) -> FeatureReduction {
     var result = self
     do { result.renderer = try renderer?.placed(place) } catch { throw error.under("renderer") }
     do { result.labels = try labels.placed(place) } catch { throw error.under("labels") }
@@ -72,13 +73,13 @@ extension FeatureReduction {
 }
 
 extension [LabelDefinition] {
-  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> [LabelDefinition] {
+  func placed(_ place: SymbologyMember.Placing) throws(SymbologyError) -> [LabelDefinition] {
     try enumerated().map { (index, label) throws(SymbologyError) in try label.placed(at: String(index), place) }
   }
 }
 
 extension LabelDefinition {
-  fileprivate func placed(at index: String, _ place: MemberValue.Placing) throws(SymbologyError) -> LabelDefinition {
+  fileprivate func placed(at index: String, _ place: SymbologyMember.Placing) throws(SymbologyError) -> LabelDefinition {
     var result = self
     result.expression = try expression.placed(at: [index, "expression"], place)
     result.condition = try condition?.placed(at: [index, "whereClause"], place)
@@ -87,7 +88,7 @@ extension LabelDefinition {
 }
 
 extension PopupDefinition {
-  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> PopupDefinition {
+  func placed(_ place: SymbologyMember.Placing) throws(SymbologyError) -> PopupDefinition {
     var title = title
     do { try title?.place(place) } catch { throw error.under("title") }
     var elements = elements
@@ -101,12 +102,25 @@ extension PopupDefinition {
 }
 
 extension Template {
-  fileprivate mutating func place(_ place: MemberValue.Placing) throws(SymbologyError) {
+  fileprivate mutating func place(_ place: SymbologyMember.Placing) throws(SymbologyError) {
     for (index, part) in parts.enumerated() {
       guard case .expression(let expression, let start) = part, expression.hasGeometries else { continue }
       do { parts[index] = .expression(try place(expression), start: start) } catch {
         throw SymbologyError(error.inside(text.string, at: start))
       }
     }
+  }
+}
+
+extension TrackDisplay: SymbologyMember {
+  func check(for schema: FeatureSchema) throws(SymbologyError) {
+    _ = try mapRenderers { (renderer) throws(SymbologyError) in
+      try renderer.check(for: schema)
+      return renderer
+    }
+  }
+
+  func placed(_ place: SymbologyMember.Placing) throws(SymbologyError) -> TrackDisplay {
+    try mapRenderers { (renderer) throws(SymbologyError) in try renderer.placed(place) }
   }
 }

@@ -168,9 +168,7 @@ struct Changed<Element: Entity>: UndoRecord {
   }
   func note(in live: inout LiveWrites) { live.add(names ?? [], of: object) }
   func without(_ live: LiveWrites) -> any UndoRecord {
-    var result = self
-    if let written = live.names[object] { result.names?.subtract(written) }
-    return result
+    changed(self) { $0.names?.subtract(live.names[object] ?? []) }
   }
   /// The state that undo restores.
   private func earlier(than now: Element) -> Element {
@@ -270,8 +268,6 @@ struct Edited: UndoRecord {
   func note(in live: inout LiveWrites) { live.add(undoRecord, of: id) }
   func without(_ live: LiveWrites) -> any UndoRecord {
     guard let cells = live.cells[id] else { return self }
-    var result = self
-    result.undoRecord = undoRecord.without(cells)
-    return result
+    return changed(self) { $0.undoRecord = undoRecord.without(cells) }
   }
 }

@@ -41,11 +41,12 @@ extension World {
   /// The change with geometries in renderers, labels and popups transformed to the reference of the features, which
   /// may be moved anywhere.
   func placed(_ change: MemberChange, in reference: SpatialReference) throws(ModelError) -> MemberChange {
-    guard let value = change.value else { return change }
+    guard let symbology = change.value?.symbology else { return change }
     do throws(SymbologyError) {
-      return MemberChange(
-        change.name,
-        try value.placed { (expression) throws(ExpressionError) in try placed(expression, in: reference, nil) })
+      let placed = try symbology.placed { (expression) throws(ExpressionError) in
+        try self.placed(expression, in: reference, nil)
+      }
+      return MemberChange(change.name, placed.memberValue)
     } catch { throw .symbology(error.under(change.name)) }
   }
 
@@ -106,32 +107,9 @@ extension LayerFeatures {
       }
     case .time(let time): try check(time, at: path)
     default:
-      do throws(SymbologyError) { try value.checkSymbology(for: columns) } catch {
+      do throws(SymbologyError) { try value.symbology?.check(for: columns) } catch {
         throw .symbology(error.under(name))
       }
-    }
-  }
-}
-
-extension MemberValue {
-  /// Throws unless the value is valid for features with these columns.
-  fileprivate func checkSymbology(for schema: @autoclosure () -> FeatureSchema) throws(SymbologyError) {
-    switch self {
-    case .renderer(let renderer): try renderer.check(for: schema())
-    case .labels(let labels): try labels.check(for: schema())
-    case .popup(let popup): try popup.check(for: schema())
-    case .featureReduction(let reduction): try reduction.check(for: schema())
-    case .trackDisplay(let display):
-      _ = try display.mapRenderers { (renderer) throws(SymbologyError) in
-        try renderer.check(for: schema())
-        return renderer
-      }
-    case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
-      .entityCounts, .entityStatus, .envelope, .fenceSequence, .fields, .geometry, .graphics, .layerViewStates, .loadStatus, .location,
-      .locationDisplay, .locationStatus, .maxExtent, .numbers, .point, .properties,
-      .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
-      .viewpointTarget:
-      break
     }
   }
 }

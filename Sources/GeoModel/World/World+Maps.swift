@@ -14,13 +14,6 @@ extension World {
     return insert(Map(id: try claim(id, prefix: "map"), reference: info, content: MapContent(title: title)))
   }
 
-  /// Closes a map with its layers and the views that show it.
-  public mutating func closeMap(_ id: MapID) throws(ModelError) {
-    _ = try maps.require(id)
-    clear(.map(id))
-    remove(id)
-  }
-
   // MARK: What maps and scenes share
 
   /// The content of a map or a scene.
@@ -40,11 +33,12 @@ extension World {
     }
   }
 
-  /// Closes the views of a map or a scene and removes its layers and tables.
-  mutating func clear(_ container: ViewContent) {
+  /// Closes a map or a scene with its layers and the views that show it.
+  mutating func close<E: LayerContainer>(_ id: ID<E>, _ container: ViewContent) throws(ModelError) {
+    let content = try content(of: container)
     closeViews(showing: container.reference)
-    guard let content = try? content(of: container) else { return }
     for layer in content.directLayers { removeTree(layer) }
+    remove(id)
   }
 
   /// Sets members of a map or a scene. Clearing the basemap removes its layers; `basemap.name` clears only its name.

@@ -26,12 +26,6 @@ extension World {
     try update(id, changes) { (overlay, _, _) throws(ModelError) in try overlay.check() }
   }
 
-  public mutating func closeOverlay(_ id: OverlayID) throws(ModelError) {
-    let view = try overlays.require(id).view
-    remove(id)
-    changeKnown(view) { $0.overlays.remove(id) }
-  }
-
   /// Moves an overlay to an index in the drawing order of its view.
   public mutating func moveOverlay(_ id: OverlayID, to index: Int) throws(ModelError) {
     let view = try overlays.require(id).view
@@ -108,11 +102,7 @@ extension World {
   public mutating func removeGraphics(_ ids: [Int]?, from id: OverlayID) throws(ModelError) -> Int {
     try edit(id) { (store, undoRecord) throws(StoreFailure) in
       guard let ids else {
-        var all: [Int] = []
-        store.forEach {
-          all.append($0.id)
-          return true
-        }
+        let all = store.ids
         store.removeAll(recording: &undoRecord)
         return (all.count, [GraphicsEdit(kind: .removed, ids: .list(all))])
       }

@@ -15,13 +15,6 @@ extension World {
     return insert(scene)
   }
 
-  /// Closes a scene with its layers and the views that show it.
-  public mutating func closeScene(_ id: SceneID) throws(ModelError) {
-    _ = try scenes.require(id)
-    clear(.scene(id))
-    remove(id)
-  }
-
   /// Throws if an elevation source cannot have this id and index. Called before its raster is opened.
   public mutating func checkElevationSource(_ wanted: String?, in id: SceneID, at index: Int?) throws(ModelError) {
     let sources = try scenes.require(id).surface.elevationSources

@@ -260,15 +260,7 @@ extension Geometry {
 extension CivilTime {
   /// `2024-02-29T10:20:30.125Z`, truncated to milliseconds; nil outside the years 0 to 9999.
   fileprivate var utcText: String? {
-    let day = seconds.flooredQuotient(86_400)
-    let second = seconds - day * 86_400
-    let date = CalendarDay(number: day)
-    guard 0...9999 ~= date.year else { return nil }
-    func padded(_ value: Int64, _ width: Int) -> String {
-      let digits = String(value)
-      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
-    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(padded(second / 3600, 2)):"
-      + "\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2)).\(padded(nanoseconds / 1_000_000, 3))Z"
+    guard 0...9999 ~= CalendarDay(number: seconds.flooredQuotient(86_400)).year else { return nil }
+    return Self.text(ofMilliseconds: seconds * 1000 + nanoseconds / 1_000_000)
   }
 }
