@@ -121,7 +121,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .scenes: true
     case .views: true
     case .overlays: true
-    case .locationSources: false
+    case .locationSources: true
     case .entitySources: true
     case .locationDisplays: true
     case .viewModelTypes: true

@@ -11,14 +11,15 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     insideCount, eventCount, lateCount, inaccurateCount, kind, map, scene, group, source, entitySource,
     sourceLayer, isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType,
     featureCount, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels,
-    labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled, velocity, interval, loops,
-    authorization, staleAfter, minDistance, minInterval, isStale, location, heading, refusals, satellites,
-    autoPanMode, wanderExtentFactor, initialZoomScale, navigationPointHeightFactor, trailLength, symbol,
-    symbolAngle, trail, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint,
-    referenceScale, maxExtent, scaleLevels, rotationSnap, backgroundColor, view, selectionColor,
-    renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint, center, scale,
-    rotation, isNavigating, overlays, locationDisplay, mode, tickRate, factor, canUndo, canRedo, undoName,
-    redoName, isEditing, isModified, environment, graphics, layerViewStates
+    labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled, line, startTime, velocity,
+    interval, loops, authorization, staleAfter, minDistance, minInterval, layer, maxDistance, factor,
+    isStale, location, heading, refusals, satellites, autoPanMode, wanderExtentFactor, initialZoomScale,
+    navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap, operationalLayers,
+    tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels, rotationSnap,
+    backgroundColor, view, selectionColor, renderingMode, graphicCount, baseSurface, driver, path, width,
+    height, dpi, viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay, mode,
+    tickRate, canUndo, canRedo, undoName, redoName, isEditing, isModified, environment, graphics,
+    layerViewStates
 }
 
 extension Collection {
@@ -85,13 +86,18 @@ extension Collection {
       }
     case .locationSources:
       switch property {
-      case .kind, .velocity, .interval, .loops:
-        [.returned]
-      case .status, .authorization, .staleAfter, .maxAccuracy, .minDistance, .minInterval, .isStale, .location,
-        .heading, .refusals, .satellites:
+      case .kind, .line, .startTime, .velocity, .interval, .loops, .timeField, .factor:
+        [.returned, .written, .modifies]
+      case .status, .isStale, .location, .heading, .refusals, .satellites:
         [.returned, .observed]
-      case .owner, .source:
-        [.returned, .refers]
+      case .authorization:
+        [.returned, .observed, .written]
+      case .owner, .source, .layer:
+        [.returned, .written, .modifies, .refers]
+      case .staleAfter, .maxAccuracy, .minDistance, .minInterval:
+        [.returned, .observed, .settable, .clearable, .written, .modifies]
+      case .maxDistance:
+        [.returned, .observed, .settable, .written, .modifies]
       default: []
       }
     case .locationDisplays:

@@ -129,6 +129,8 @@ public enum DocumentProtocol {
     /// Values and shared objects, by node.
     public var environments: [DocumentProtocol.SavedEnvironment]
     /// In the order they were created.
+    public var locationSources: [DocumentProtocol.SavedLocationSource]
+    /// In the order they were created.
     public var entitySources: [DocumentProtocol.SavedEntitySource]
     /// In the order they were created.
     public var locationDisplays: [DocumentProtocol.SavedSharedLocationDisplay]
@@ -142,6 +144,7 @@ public enum DocumentProtocol {
       viewModels: [DocumentProtocol.SavedViewModel] = [],
       environmentKeys: [DocumentProtocol.SavedEnvironmentKey] = [],
       environments: [DocumentProtocol.SavedEnvironment] = [],
+      locationSources: [DocumentProtocol.SavedLocationSource] = [],
       entitySources: [DocumentProtocol.SavedEntitySource] = [],
       locationDisplays: [DocumentProtocol.SavedSharedLocationDisplay] = [],
       geotriggers: [DocumentProtocol.SavedGeotriggerMonitor] = []
@@ -156,6 +159,7 @@ public enum DocumentProtocol {
       self.viewModels = viewModels
       self.environmentKeys = environmentKeys
       self.environments = environments
+      self.locationSources = locationSources
       self.entitySources = entitySources
       self.locationDisplays = locationDisplays
       self.geotriggers = geotriggers
@@ -186,6 +190,10 @@ public enum DocumentProtocol {
       let environments = json["environments"]
       self.environments = try environments.isPresent
         ? environments.array(DocumentProtocol.SavedEnvironment.init(from:))
+        : []
+      let locationSources = json["locationSources"]
+      self.locationSources = try locationSources.isPresent
+        ? locationSources.array(DocumentProtocol.SavedLocationSource.init(from:))
         : []
       let entitySources = json["entitySources"]
       self.entitySources = try entitySources.isPresent
@@ -223,6 +231,8 @@ public enum DocumentProtocol {
       writer.array(environmentKeys) { $0.encode(to: &$1) }
       writer.key("environments")
       writer.array(environments) { $0.encode(to: &$1) }
+      writer.key("locationSources")
+      writer.array(locationSources) { $0.encode(to: &$1) }
       writer.key("entitySources")
       writer.array(entitySources) { $0.encode(to: &$1) }
       writer.key("locationDisplays")
@@ -1598,6 +1608,193 @@ public enum DocumentProtocol {
       if let objects {
         writer.key("objects")
         writer.map(objects) { $1.value($0) }
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A source of locations.
+  public struct SavedLocationSource: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var locationSource: String
+    /// The object that it closes with; absent for the session.
+    public var owner: String?
+    /// Where its locations come from.
+    public var kind: LocationProtocol.LocationSourceKind?
+    /// The line of a simulated source, longitude and latitude in degrees on WGS 84.
+    public var line: JSONOpaque?
+    /// The timestamp of the first location of a simulated source, where one was given.
+    public var startTime: String?
+    /// The velocity of a simulated source. Unit: metre/second.
+    public var velocity: Double?
+    /// Time between two locations of a simulated source. Unit: second.
+    public var interval: Double?
+    /// Whether a simulated source or a replay restarts at its end.
+    public var loops: Bool?
+    /// Whether the user allows an external source.
+    public var authorization: LocationProtocol.LocationAuthorization?
+    /// Time without a location, by the clock, after which the last one is outdated; never when absent. Unit: second.
+    public var staleAfter: Double?
+    /// The source that a filtered or snapped one passes on.
+    public var source: String?
+    /// The greatest horizontal accuracy that passes a filter; all pass when absent. Unit: metre.
+    public var maxAccuracy: Double?
+    /// The least distance between two locations that pass a filter. Unit: metre.
+    public var minDistance: Double?
+    /// The least time between two locations that pass a filter. Unit: second.
+    public var minInterval: Double?
+    /// The layer whose points are replayed, or to whose lines locations are snapped.
+    public var layer: String?
+    /// The greatest distance to the line to which a location is snapped. Unit: metre.
+    public var maxDistance: Double?
+    /// The field with the times of a replay.
+    public var timeField: String?
+    /// Seconds of a replay's track in a second of the clock.
+    public var factor: Double?
+
+    public init(
+      locationSource: String, owner: String? = nil, kind: LocationProtocol.LocationSourceKind? = nil,
+      line: JSONOpaque? = nil, startTime: String? = nil, velocity: Double? = nil, interval: Double? = nil,
+      loops: Bool? = nil, authorization: LocationProtocol.LocationAuthorization? = nil, staleAfter: Double? = nil,
+      source: String? = nil, maxAccuracy: Double? = nil, minDistance: Double? = nil, minInterval: Double? = nil,
+      layer: String? = nil, maxDistance: Double? = nil, timeField: String? = nil, factor: Double? = nil
+    ) {
+      self.locationSource = locationSource
+      self.owner = owner
+      self.kind = kind
+      self.line = line
+      self.startTime = startTime
+      self.velocity = velocity
+      self.interval = interval
+      self.loops = loops
+      self.authorization = authorization
+      self.staleAfter = staleAfter
+      self.source = source
+      self.maxAccuracy = maxAccuracy
+      self.minDistance = minDistance
+      self.minInterval = minInterval
+      self.layer = layer
+      self.maxDistance = maxDistance
+      self.timeField = timeField
+      self.factor = factor
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`locationSource`")
+      self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+      let owner = json["owner"]
+      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let kind = json["kind"]
+      self.kind = try kind.isPresent ? LocationProtocol.LocationSourceKind(from: kind) : nil
+      let line = json["line"]
+      self.line = try line.isPresent ? line.opaque("object") : nil
+      let startTime = json["startTime"]
+      self.startTime = try startTime.isPresent ? startTime.string() : nil
+      let velocity = json["velocity"]
+      self.velocity = try velocity.isPresent ? velocity.double() : nil
+      let interval = json["interval"]
+      self.interval = try interval.isPresent ? interval.double() : nil
+      let loops = json["loops"]
+      self.loops = try loops.isPresent ? loops.bool() : nil
+      let authorization = json["authorization"]
+      self.authorization = try authorization.isPresent
+        ? LocationProtocol.LocationAuthorization(from: authorization)
+        : nil
+      let staleAfter = json["staleAfter"]
+      self.staleAfter = try staleAfter.isPresent
+        ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+        : nil
+      let source = json["source"]
+      self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+      let maxAccuracy = json["maxAccuracy"]
+      self.maxAccuracy = try maxAccuracy.isPresent ? maxAccuracy.double("number of at least 0") { $0 >= 0 } : nil
+      let minDistance = json["minDistance"]
+      self.minDistance = try minDistance.isPresent ? minDistance.double("number of at least 0") { $0 >= 0 } : nil
+      let minInterval = json["minInterval"]
+      self.minInterval = try minInterval.isPresent ? minInterval.double("number of at least 0") { $0 >= 0 } : nil
+      let layer = json["layer"]
+      self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+      let maxDistance = json["maxDistance"]
+      self.maxDistance = try maxDistance.isPresent
+        ? maxDistance.double("number above 0 and at most 100000") { $0 > 0 && $0 <= 100000 }
+        : nil
+      let timeField = json["timeField"]
+      self.timeField = try timeField.isPresent ? timeField.string() : nil
+      let factor = json["factor"]
+      self.factor = try factor.isPresent ? factor.double() : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("locationSource")
+      writer.value(locationSource)
+      if let owner {
+        writer.key("owner")
+        writer.value(owner)
+      }
+      if let kind {
+        writer.key("kind")
+        kind.encode(to: &writer)
+      }
+      if let line {
+        writer.key("line")
+        line.encode(to: &writer)
+      }
+      if let startTime {
+        writer.key("startTime")
+        writer.value(startTime)
+      }
+      if let velocity {
+        writer.key("velocity")
+        writer.value(velocity)
+      }
+      if let interval {
+        writer.key("interval")
+        writer.value(interval)
+      }
+      if let loops {
+        writer.key("loops")
+        writer.value(loops)
+      }
+      if let authorization {
+        writer.key("authorization")
+        authorization.encode(to: &writer)
+      }
+      if let staleAfter {
+        writer.key("staleAfter")
+        writer.value(staleAfter)
+      }
+      if let source {
+        writer.key("source")
+        writer.value(source)
+      }
+      if let maxAccuracy {
+        writer.key("maxAccuracy")
+        writer.value(maxAccuracy)
+      }
+      if let minDistance {
+        writer.key("minDistance")
+        writer.value(minDistance)
+      }
+      if let minInterval {
+        writer.key("minInterval")
+        writer.value(minInterval)
+      }
+      if let layer {
+        writer.key("layer")
+        writer.value(layer)
+      }
+      if let maxDistance {
+        writer.key("maxDistance")
+        writer.value(maxDistance)
+      }
+      if let timeField {
+        writer.key("timeField")
+        writer.value(timeField)
+      }
+      if let factor {
+        writer.key("factor")
+        writer.value(factor)
       }
       writer.endObject()
     }

@@ -149,6 +149,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The user does not allow the device to tell the location. `location/setAuthorization` says when that has changed;
   /// `location/start` then tries again.
   case locationDenied
+  /// The layer that a location source replays has no points with times, or none on the earth.
+  case noLocations
   /// The location source is of another kind than the method needs.
   case wrongSourceKind
   /// The clock runs in real time, which cannot be advanced.
@@ -309,6 +311,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidTime: -31021
     case .notStarted: -31140
     case .locationDenied: -31141
+    case .noLocations: -31143
     case .wrongSourceKind: -31142
     case .clockIsReal: -31022
     case .tooManyTicks: -31023

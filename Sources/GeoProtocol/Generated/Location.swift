@@ -177,8 +177,12 @@ public enum LocationProtocol {
     case repeated
     /// The filter left it out.
     case filtered
-    /// No line is near enough.
+    /// No line is near enough, or the lines nearby have too many positions to look at.
     case notSnapped
+    /// A feature that is replayed has no point, or no time.
+    case incomplete
+    /// The layer has more features than a replay takes.
+    case tooMany
   }
 
   /// A location that was not published.
@@ -582,6 +586,210 @@ public enum LocationProtocol {
         self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Creates a source that passes on the locations of another one, each moved to the nearest position of the lines of
+  /// a layer, by distance on the ellipsoid, and all its headings. Locations that are too far are left out. Filters of
+  /// the layer do not count. Starting fails while the layer is not loaded, or if it has no lines in EPSG:4326.
+  public enum CreateSnapped {
+    public static let name: StaticString = "location/createSnapped"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The source whose locations are moved.
+      public var source: String
+      /// The layer.
+      public var layer: String
+      /// The greatest distance that a location is moved. Unit: metre.
+      public var maxDistance: Double
+      /// The new object's id; minted when absent.
+      public var id: String?
+      /// Time without a location, by the clock, after which the last one is outdated; never when absent. Unit:
+      /// second.
+      public var staleAfter: Double?
+      /// The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.
+      public var owner: String?
+      /// What to do when an object has that id already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        source: String, layer: String, maxDistance: Double = 20, id: String? = nil, staleAfter: Double? = nil,
+        owner: String? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.source = source
+        self.layer = layer
+        self.maxDistance = maxDistance
+        self.id = id
+        self.staleAfter = staleAfter
+        self.owner = owner
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let maxDistance = json["maxDistance"]
+        self.maxDistance = try maxDistance.isPresent
+          ? maxDistance.double("number above 0 and at most 100000") { $0 > 0 && $0 <= 100000 }
+          : 20
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let staleAfter = json["staleAfter"]
+        self.staleAfter = try staleAfter.isPresent
+          ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+          : nil
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of
+  /// their times and at their intervals. The first one comes with the first tick. Numbers in the fields `speed`
+  /// (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z where points have none, as in GPX.
+  ///
+  /// The features are read by `location/start`, when it starts at the beginning: at most 50,000 (`tooMany` counts the
+  /// others). Starting fails while the layer is not loaded, and if no point has a time. A replay that loops begins
+  /// again after the mean interval, its timestamps going on.
+  public enum CreateReplay {
+    public static let name: StaticString = "location/createReplay"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The layer, or table, whose points are replayed; filters do not count.
+      public var layer: String
+      /// The field with the times.
+      public var timeField: String
+      /// Seconds of the track in a second of the clock.
+      public var factor: Double
+      /// Whether it restarts at the end.
+      public var loops: Bool
+      /// The new object's id; minted when absent.
+      public var id: String?
+      /// Time without a location, by the clock, after which the last one is outdated; never when absent. Unit:
+      /// second.
+      public var staleAfter: Double?
+      /// The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.
+      public var owner: String?
+      /// What to do when an object has that id already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        layer: String, timeField: String = "time", factor: Double = 1, loops: Bool = false, id: String? = nil,
+        staleAfter: Double? = nil, owner: String? = nil, ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.layer = layer
+        self.timeField = timeField
+        self.factor = factor
+        self.loops = loops
+        self.id = id
+        self.staleAfter = staleAfter
+        self.owner = owner
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+        let timeField = json["timeField"]
+        self.timeField = try timeField.isPresent
+          ? timeField.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : "time"
+        let factor = json["factor"]
+        self.factor = try factor.isPresent
+          ? factor.double("number above 0 and at most 1000000") { $0 > 0 && $0 <= 1000000 }
+          : 1
+        let loops = json["loops"]
+        self.loops = try loops.isPresent ? loops.bool() : false
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let staleAfter = json["staleAfter"]
+        self.staleAfter = try staleAfter.isPresent
+          ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+          : nil
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Changes settings of a source; absent members stay as they are. Undo takes it back.
+  public enum Update {
+    public static let name: StaticString = "location/update"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var locationSource: String
+      /// Time without a location, by the clock, after which the last one is outdated; never when absent. Unit:
+      /// second.
+      public var staleAfter: Double?
+      /// The greatest horizontal accuracy that passes a filter; all pass when absent. Unit: metre.
+      public var maxAccuracy: Double?
+      /// The least distance between two locations that pass a filter. Unit: metre.
+      public var minDistance: Double?
+      /// The least time between two locations that pass a filter. Unit: second.
+      public var minInterval: Double?
+      /// The greatest distance to the line to which a location is snapped. Unit: metre.
+      public var maxDistance: Double?
+      /// Members to set to null: `staleAfter`, `maxAccuracy`, `minDistance`, `minInterval`.
+      public var clear: [String]?
+
+      public init(
+        locationSource: String, staleAfter: Double? = nil, maxAccuracy: Double? = nil, minDistance: Double? = nil,
+        minInterval: Double? = nil, maxDistance: Double? = nil, clear: [String]? = nil
+      ) {
+        self.locationSource = locationSource
+        self.staleAfter = staleAfter
+        self.maxAccuracy = maxAccuracy
+        self.minDistance = minDistance
+        self.minInterval = minInterval
+        self.maxDistance = maxDistance
+        self.clear = clear
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+        let staleAfter = json["staleAfter"]
+        self.staleAfter = try staleAfter.isPresent
+          ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+          : nil
+        let maxAccuracy = json["maxAccuracy"]
+        self.maxAccuracy = try maxAccuracy.isPresent ? maxAccuracy.double("number of at least 0") { $0 >= 0 } : nil
+        let minDistance = json["minDistance"]
+        self.minDistance = try minDistance.isPresent ? minDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let minInterval = json["minInterval"]
+        self.minInterval = try minInterval.isPresent ? minInterval.double("number of at least 0") { $0 >= 0 } : nil
+        let maxDistance = json["maxDistance"]
+        self.maxDistance = try maxDistance.isPresent
+          ? maxDistance.double("number above 0 and at most 100000") { $0 > 0 && $0 <= 100000 }
+          : nil
+        let clear = json["clear"]
+        self.clear = try clear.isPresent ? clear.array(SessionProtocol.readMemberName) : nil
+        try json.requireUnset(namedIn: "clear")
+      }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let staleAfter { members.append(("staleAfter", .number(staleAfter))) }
+        if let maxAccuracy { members.append(("maxAccuracy", .number(maxAccuracy))) }
+        if let minDistance { members.append(("minDistance", .number(minDistance))) }
+        if let minInterval { members.append(("minInterval", .number(minInterval))) }
+        if let maxDistance { members.append(("maxDistance", .number(maxDistance))) }
+        for name in clear ?? [] { members.append((name, nil)) }
+        return members
       }
     }
 

@@ -9,6 +9,9 @@ public protocol LocationHandlers: MethodHandlers {
   typealias CreateExternal = LocationProtocol.CreateExternal
   typealias CreateNmea = LocationProtocol.CreateNmea
   typealias CreateFiltered = LocationProtocol.CreateFiltered
+  typealias CreateSnapped = LocationProtocol.CreateSnapped
+  typealias CreateReplay = LocationProtocol.CreateReplay
+  typealias Update = LocationProtocol.Update
   typealias SetAuthorization = LocationProtocol.SetAuthorization
   typealias Push = LocationProtocol.Push
   typealias PushNmea = LocationProtocol.PushNmea
@@ -37,6 +40,21 @@ public protocol LocationHandlers: MethodHandlers {
   static func createFiltered(
     _ params: CreateFiltered.Params, in world: inout Types.World
   ) throws -> Answer<CreateFiltered.Result>
+
+  /// Creates a source that passes on the locations of another one, each moved to the nearest position of the lines of
+  /// a layer, by distance on the ellipsoid, and all its headings.
+  static func createSnapped(
+    _ params: CreateSnapped.Params, in world: inout Types.World
+  ) throws -> Answer<CreateSnapped.Result>
+
+  /// Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of
+  /// their times and at their intervals.
+  static func createReplay(
+    _ params: CreateReplay.Params, in world: inout Types.World
+  ) throws -> Answer<CreateReplay.Result>
+
+  /// Changes settings of a source; absent members stay as they are.
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
   /// Says whether the user allows an external source.
   static func setAuthorization(
@@ -80,6 +98,9 @@ extension LocationHandlers {
     host.command("location/createExternal", createExternal)
     host.command("location/createNmea", createNmea)
     host.command("location/createFiltered", createFiltered)
+    host.command("location/createSnapped", createSnapped)
+    host.command("location/createReplay", createReplay)
+    host.command("location/update", update)
     host.command("location/setAuthorization", setAuthorization)
     host.command("location/push", push)
     host.command("location/pushNmea", pushNmea)

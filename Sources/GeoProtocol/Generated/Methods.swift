@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "8628311379f820ad"
+  public static let hash = "3bd26ebce84cf4b9"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",
@@ -638,6 +638,24 @@ public enum WireProtocol {
       errors: [.unknownId, .idExists, .contentModified]
     ),
     MethodInfo(
+      name: "location/createSnapped", domain: "location", shape: .command, since: "0.4.0",
+      params: ["source", "layer", "maxDistance", "id", "staleAfter", "owner", "ifExists"], required: ["source",
+      "layer"],
+      errors: [.unknownId, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "location/createReplay", domain: "location", shape: .command, since: "0.4.0",
+      params: ["layer", "timeField", "factor", "loops", "id", "staleAfter", "owner", "ifExists"], required:
+      ["layer"],
+      errors: [.unknownId, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "location/update", domain: "location", shape: .command, since: "0.4.0",
+      params: ["locationSource", "staleAfter", "maxAccuracy", "minDistance", "minInterval", "maxDistance", "clear"],
+      required: ["locationSource"],
+      errors: [.unknownId, .contentModified, .wrongSourceKind]
+    ),
+    MethodInfo(
       name: "location/setAuthorization", domain: "location", shape: .command, since: "0.4.0",
       params: ["locationSource", "authorization"], required: ["locationSource", "authorization"],
       errors: [.unknownId, .contentModified, .wrongSourceKind]
@@ -666,7 +684,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "location/start", domain: "location", shape: .process, since: "0.1.0",
       params: ["locationSource"], required: ["locationSource"],
-      errors: [.unknownId, .contentModified, .locationDenied]
+      errors: [.unknownId, .contentModified, .locationDenied, .notLoaded, .noLocations, .invalidGeometry]
     ),
     MethodInfo(
       name: "location/stop", domain: "location", shape: .process, since: "0.1.0",
@@ -1263,6 +1281,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/locationSources/*/maxAccuracy", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*/minDistance", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*/minInterval", coalescing: .merge),
+    StatePathInfo(path: "/locationSources/*/maxDistance", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*/isStale", coalescing: .latest),
     StatePathInfo(path: "/locationSources/*/location", coalescing: .latest),
     StatePathInfo(path: "/locationSources/*/heading", coalescing: .latest),

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"8628311379f820ad"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3bd26ebce84cf4b9"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1753,7 +1753,8 @@ public enum OpenRPCDocument {
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"id","value":"drive"},\#
 {"name":"line","value":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]}}],"result":{"name":"result","value":{"locationSource":"drive","revision":2,"status":{"type":"stopped"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false}}}],"x-shape":"command","x-since":"0.1.0"},\#
+"kind":"simulated","line":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]},\#
+"velocity":10,"interval":1,"loops":false,"isStale":false}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"location/createExternal","summary":"Creates a source whose locations a client pushes.","description":"Creates a source whose locations a client pushes.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"authorization","description":"Whether the user allows the device to tell the location.","required":false,"schema":{"$ref":"#/components/schemas/LocationAuthorization","default":"granted"}},\#
 {"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0,"default":10},\#
@@ -1795,6 +1796,56 @@ public enum OpenRPCDocument {
 {"name":"source","value":"phone"},\#
 {"name":"minDistance","value":5}],"result":{"name":"result","value":{"locationSource":"steady","revision":3,"kind":"filtered","status":{"type":"stopped"},\#
 "source":"phone","minDistance":5,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/createSnapped","summary":"Creates a source that passes on the locations of another one, each moved to the nearest position of the lines of a layer, by distance on the ellipsoid, and all its headings.","description":"Creates a source that passes on the locations of another one, each moved to the nearest position of the lines of a layer, by distance on the ellipsoid, and all its headings. Locations that are too far are left out. Filters of the layer do not count. Starting fails while the layer is not loaded, or if it has no lines in EPSG:4326.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source whose locations are moved.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer","description":"The layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"maxDistance","description":"The greatest distance that a location is moved.","required":false,"schema":{"type":"number","maximum":100000,"exclusiveMinimum":0,"default":20},\#
+"x-unit":"metre"},\#
+{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0},\#
+"x-unit":"second"},\#
+{"name":"owner","description":"The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"id","value":"onRoad"},\#
+{"name":"source","value":"phone"},\#
+{"name":"layer","value":"roads"}],"result":{"name":"result","value":{"locationSource":"onRoad","revision":4,"kind":"snapped","status":{"type":"stopped"},\#
+"source":"phone","layer":"roads","maxDistance":20,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/createReplay","summary":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals.","description":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals. The first one comes with the first tick. Numbers in the fields `speed` (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z where points have none, as in GPX.\n\nThe features are read by `location/start`, when it starts at the beginning: at most 50,000 (`tooMany` counts the others). Starting fails while the layer is not loaded, and if no point has a time. A replay that loops begins again after the mean interval, its timestamps going on.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer, or table, whose points are replayed; filters do not count.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"timeField","description":"The field with the times.","required":false,"schema":{"type":"string","maxLength":1024,"default":"time"}},\#
+{"name":"factor","description":"Seconds of the track in a second of the clock.","required":false,"schema":{"type":"number","maximum":1000000,"exclusiveMinimum":0,"default":1}},\#
+{"name":"loops","description":"Whether it restarts at the end.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0},\#
+"x-unit":"second"},\#
+{"name":"owner","description":"The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"id","value":"tour"},\#
+{"name":"layer","value":"track"},\#
+{"name":"factor","value":10}],"result":{"name":"result","value":{"locationSource":"tour","revision":5,"kind":"replay","status":{"type":"stopped"},\#
+"layer":"track","timeField":"time","factor":10,"loops":false,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/update","summary":"Changes settings of a source; absent members stay as they are.","description":"Changes settings of a source; absent members stay as they are. Undo takes it back.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0},\#
+"x-unit":"second"},\#
+{"name":"maxAccuracy","description":"The greatest horizontal accuracy that passes a filter; all pass when absent.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"minDistance","description":"The least distance between two locations that pass a filter.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"minInterval","description":"The least time between two locations that pass a filter.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"second"},\#
+{"name":"maxDistance","description":"The greatest distance to the line to which a location is snapped.","required":false,"schema":{"type":"number","maximum":100000,"exclusiveMinimum":0},\#
+"x-unit":"metre"},\#
+{"name":"clear","description":"Members to set to null: `staleAfter`, `maxAccuracy`, `minDistance`, `minInterval`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31142,"message":"The location source is of another kind than the method needs.","data":{"kind":"wrongSourceKind"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"phone"},\#
+{"name":"staleAfter","value":5}],"result":{"name":"result","value":{"locationSource":"phone","revision":6,"kind":"external","status":{"type":"stopped"},\#
+"authorization":"notDetermined","staleAfter":5,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
 {"name":"location/setAuthorization","summary":"Says whether the user allows an external source.","description":"Says whether the user allows an external source. A `location/start` that waits for it goes on: it ends, or fails. A source that failed starts when it is asked to again.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"authorization","description":"Whether it is allowed.","required":true,"schema":{"$ref":"#/components/schemas/LocationAuthorization"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSetAuthorizationResult","schema":{"type":"object","required":["revision","status"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -1802,7 +1853,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31142,"message":"The location source is of another kind than the method needs.","data":{"kind":"wrongSourceKind"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"phone"},\#
-{"name":"authorization","value":"granted"}],"result":{"name":"result","value":{"revision":4,"status":{"type":"stopped"}}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"authorization","value":"granted"}],"result":{"name":"result","value":{"revision":7,"status":{"type":"stopped"}}}}],"x-shape":"command","x-since":"0.4.0"},\#
 {"name":"location/push","summary":"Publishes locations and headings of an external source, in their order.","description":"Publishes locations and headings of an external source, in their order. Locations that are refused are counted, the others are published.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"The source, which has to be started.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"locations","description":"What was measured.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewLocation"},\#
 "maxItems":1000,"default":[]}},\#
@@ -1821,7 +1872,7 @@ public enum OpenRPCDocument {
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"phone"},\#
 {"name":"headings","value":[45]},\#
 {"name":"locations","value":[{"position":{"type":"Point","coordinates":[2.35,48.86]},\#
-"timestamp":"2000-01-01T00:00:01Z","horizontalAccuracy":5}]}],"result":{"name":"result","value":{"revision":6,"published":1}}}],"x-shape":"command","x-since":"0.4.0"},\#
+"timestamp":"2000-01-01T00:00:01Z","horizontalAccuracy":5}]}],"result":{"name":"result","value":{"revision":9,"published":1}}}],"x-shape":"command","x-since":"0.4.0"},\#
 {"name":"location/pushNmea","summary":"Reads a piece of a receiver's text, which may end anywhere: the next piece continues it.","description":"Reads a piece of a receiver's text, which may end anywhere: the next piece continues it. Bad sentences are counted in `refusals`.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"The source, which has to be started.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"text","description":"The text.","required":true,"schema":{"type":"string","maxLength":65536}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationPushNmeaResult","schema":{"type":"object","required":["revision","sentences","fixes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -1835,20 +1886,25 @@ public enum OpenRPCDocument {
 {"name":"location/get","summary":"One source.","description":"One source.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"locationSource":"drive","revision":5,"status":{"type":"started"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
+"kind":"simulated","line":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]},\#
+"velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":89.9624474175,"isLastKnown":false}}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"location/list","summary":"All sources.","description":"All sources.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationListResult","schema":{"type":"object","required":["revision","locationSources"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "locationSources":{"type":"array","items":{"$ref":"#/components/schemas/LocationSource"},\#
 "description":"In the order they were created."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":5,"locationSources":[{"locationSource":"drive","revision":5,"status":{"type":"started"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
+"kind":"simulated","line":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]},\#
+"velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.3501362831,48.860000059]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":89.9624474175,"isLastKnown":false}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"location/start","summary":"Starts a source; answers when it has started.","description":"Starts a source; answers when it has started. A running source is unchanged; one that has reached its end restarts. A source that passes on another one starts that, too.\n\nAn external source waits in `starting` while its authorization is not determined; other requests go on meanwhile. If starting fails, the reason is the error of the request, and in the status: `location/start` tries again. A cancelled request stops the source unless another one waits.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationStartResult","schema":{"type":"object","required":["revision","status"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Started; stopped if it was stopped meanwhile."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31141,"message":"The user does not allow the device to tell the location.","data":{"kind":"locationDenied"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"revision":3,"status":{"type":"started"}}}}],"x-shape":"process","x-since":"0.1.0"},\#
+{"code":-31141,"message":"The user does not allow the device to tell the location.","data":{"kind":"locationDenied"}},\#
+{"code":-31143,"message":"The layer that a location source replays has no points with times, or none on the earth.","data":{"kind":"noLocations"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"revision":3,"status":{"type":"started"}}}}],"x-shape":"process","x-since":"0.1.0"},\#
 {"name":"location/stop","summary":"Stops a source; answers when it has stopped.","description":"Stops a source; answers when it has stopped. When started again it continues where it stopped.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"locationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationStopResult","schema":{"type":"object","required":["revision","status"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Stopped."}}}},\#
@@ -3328,6 +3384,8 @@ public enum OpenRPCDocument {
 "description":"The keys that clients registered. Where the session has a different registration, it keeps its own, and values that are invalid for it are not set.","default":[]},\#
 "environments":{"type":"array","items":{"$ref":"#/components/schemas/SavedEnvironment"},\#
 "description":"Values and shared objects, by node.","default":[]},\#
+"locationSources":{"type":"array","items":{"$ref":"#/components/schemas/SavedLocationSource"},\#
+"description":"In the order they were created.","default":[]},\#
 "entitySources":{"type":"array","items":{"$ref":"#/components/schemas/SavedEntitySource"},\#
 "description":"In the order they were created.","default":[]},\#
 "locationDisplays":{"type":"array","items":{"$ref":"#/components/schemas/SavedSharedLocationDisplay"},\#
@@ -3501,6 +3559,26 @@ public enum OpenRPCDocument {
 "SavedValues":{"title":"SavedValues","description":"Values by name; null is a value.","type":"object","examples":[{"right":3}],"x-since":"0.1.0","x-domain":"document"},\#
 "GraphicList":{"title":"GraphicList","description":"Graphics, each a Graphic.","type":"array","items":{"$ref":"#/components/schemas/Graphic"},\#
 "examples":[[{"id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]}}]],"x-since":"0.1.0","x-domain":"document"},\#
+"SavedLocationSource":{"title":"SavedLocationSource","description":"A source of locations.","type":"object","required":["locationSource"],"properties":{"locationSource":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that it closes with; absent for the session."},\#
+"kind":{"$ref":"#/components/schemas/LocationSourceKind","description":"Where its locations come from."},\#
+"line":{"$ref":"#/components/schemas/Geometry","description":"The line of a simulated source, longitude and latitude in degrees on WGS 84."},\#
+"startTime":{"type":"string","description":"The timestamp of the first location of a simulated source, where one was given."},\#
+"velocity":{"type":"number","description":"The velocity of a simulated source.","x-unit":"metre/second"},\#
+"interval":{"type":"number","description":"Time between two locations of a simulated source.","x-unit":"second"},\#
+"loops":{"type":"boolean","description":"Whether a simulated source or a replay restarts at its end."},\#
+"authorization":{"$ref":"#/components/schemas/LocationAuthorization","description":"Whether the user allows an external source."},\#
+"staleAfter":{"type":"number","maximum":86400,"exclusiveMinimum":0,"description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","x-unit":"second"},\#
+"source":{"$ref":"#/components/schemas/ObjectId","description":"The source that a filtered or snapped one passes on."},\#
+"maxAccuracy":{"type":"number","minimum":0,"description":"The greatest horizontal accuracy that passes a filter; all pass when absent.","x-unit":"metre"},\#
+"minDistance":{"type":"number","minimum":0,"description":"The least distance between two locations that pass a filter.","x-unit":"metre"},\#
+"minInterval":{"type":"number","minimum":0,"description":"The least time between two locations that pass a filter.","x-unit":"second"},\#
+"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer whose points are replayed, or to whose lines locations are snapped."},\#
+"maxDistance":{"type":"number","maximum":100000,"exclusiveMinimum":0,"description":"The greatest distance to the line to which a location is snapped.","x-unit":"metre"},\#
+"timeField":{"type":"string","description":"The field with the times of a replay."},\#
+"factor":{"type":"number","description":"Seconds of a replay's track in a second of the clock."}},\#
+"examples":[{"locationSource":"drive","kind":"simulated","line":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]},\#
+"velocity":10,"interval":1,"loops":false}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedEntitySource":{"title":"SavedEntitySource","description":"A source of entities.","type":"object","required":["entitySource"],"properties":{"entitySource":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that it closes with; absent for the session."},\#
 "name":{"type":"string","maxLength":1024,"description":"The name shown to people."},\#
@@ -3850,7 +3928,7 @@ public enum OpenRPCDocument {
 "examples":["simulated"],"x-since":"0.1.0","x-domain":"location"},\#
 "LocationAuthorization":{"title":"LocationAuthorization","description":"Whether the user allows a device to tell the location.","type":"string","enum":["notDetermined","granted","denied"],"x-enum-descriptions":{"notDetermined":"The user has not been asked: `location/start` waits.","granted":"Yes.","denied":"No: starting fails, and so does a source that runs."},\#
 "examples":["granted"],"x-since":"0.4.0","x-domain":"location"},\#
-"LocationRefusal":{"title":"LocationRefusal","description":"Why a location was not published.","type":"string","enum":["offEarth","notANumber","late","repeated","filtered","notSnapped"],"x-enum-descriptions":{"offEarth":"The latitude is beyond 90 degrees, or the longitude beyond 360.","notANumber":"Speed, course or an accuracy is no number, or negative.","late":"It was measured before the last one.","repeated":"It was measured at the time of the last one.","filtered":"The filter left it out.","notSnapped":"No line is near enough."},\#
+"LocationRefusal":{"title":"LocationRefusal","description":"Why a location was not published.","type":"string","enum":["offEarth","notANumber","late","repeated","filtered","notSnapped","incomplete","tooMany"],"x-enum-descriptions":{"offEarth":"The latitude is beyond 90 degrees, or the longitude beyond 360.","notANumber":"Speed, course or an accuracy is no number, or negative.","late":"It was measured before the last one.","repeated":"It was measured at the time of the last one.","filtered":"The filter left it out.","notSnapped":"No line is near enough, or the lines nearby have too many positions to look at.","incomplete":"A feature that is replayed has no point, or no time.","tooMany":"The layer has more features than a replay takes."},\#
 "examples":["late"],"x-since":"0.4.0","x-domain":"location"},\#
 "RefusedLocation":{"title":"RefusedLocation","description":"A location that was not published.","type":"object","required":["index","reason"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its index in the request."},\#
 "reason":{"$ref":"#/components/schemas/LocationRefusal","description":"Why."}},\#
@@ -3876,6 +3954,8 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "kind":{"$ref":"#/components/schemas/LocationSourceKind","description":"Where its locations come from."},\#
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Its state.","x-coalescing":"latest"},\#
+"line":{"$ref":"#/components/schemas/Geometry","description":"The line of a simulated source, longitude and latitude in degrees on WGS 84."},\#
+"startTime":{"type":"string","description":"The timestamp of the first location of a simulated source, where one was given."},\#
 "velocity":{"type":"number","description":"The velocity of a simulated source.","x-unit":"metre/second"},\#
 "interval":{"type":"number","description":"Time between two locations of a simulated source.","x-unit":"second"},\#
 "loops":{"type":"boolean","description":"Whether a simulated source or a replay restarts at its end."},\#
@@ -3886,6 +3966,10 @@ public enum OpenRPCDocument {
 "maxAccuracy":{"type":"number","minimum":0,"description":"The greatest horizontal accuracy that passes a filter; all pass when absent.","x-unit":"metre","x-coalescing":"merge"},\#
 "minDistance":{"type":"number","minimum":0,"description":"The least distance between two locations that pass a filter.","x-unit":"metre","x-coalescing":"merge"},\#
 "minInterval":{"type":"number","minimum":0,"description":"The least time between two locations that pass a filter.","x-unit":"second","x-coalescing":"merge"},\#
+"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer whose points are replayed, or to whose lines locations are snapped."},\#
+"maxDistance":{"type":"number","maximum":100000,"exclusiveMinimum":0,"description":"The greatest distance to the line to which a location is snapped.","x-unit":"metre","x-coalescing":"merge"},\#
+"timeField":{"type":"string","description":"The field with the times of a replay."},\#
+"factor":{"type":"number","description":"Seconds of a replay's track in a second of the clock."},\#
 "isStale":{"type":"boolean","description":"Whether the last location is outdated.","x-coalescing":"latest"},\#
 "location":{"$ref":"#/components/schemas/Location","description":"The last location; absent before the first.","x-coalescing":"latest"},\#
 "heading":{"type":"number","description":"Where the device points, clockwise from true north, in [0, 360); absent before the first.","x-unit":"degree","x-coalescing":"latest"},\#
@@ -3894,7 +3978,8 @@ public enum OpenRPCDocument {
 "satellites":{"type":"array","items":{"$ref":"#/components/schemas/Satellite"},\#
 "description":"The satellites in view of an NMEA source, by system and number, as of its last epoch; absent when there are none.","x-coalescing":"merge"}},\#
 "examples":[{"locationSource":"drive","revision":6,"status":{"type":"started"},\#
-"kind":"simulated","velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
+"kind":"simulated","line":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]},\#
+"velocity":10,"interval":1,"loops":false,"isStale":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":90,"isLastKnown":false}}],"x-since":"0.1.0","x-domain":"location"},\#
 "LocationSymbol":{"title":"LocationSymbol","description":"The symbol of a location.","type":"string","enum":["none","position","course","heading"],"x-enum-descriptions":{"none":"There is no location yet.","position":"A point: neither moving nor pointing.","course":"An arrow along the course, while the speed is above 0.","heading":"A cone to where the device points: in `compassNavigation`, and when the location does not move."},\#
 "examples":["course"],"x-since":"0.4.0","x-domain":"locationDisplay"},\#
@@ -4771,6 +4856,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.4.0"},\#
 "locationDenied":{"code":-31141,"message":"The user does not allow the device to tell the location.","data":{"kind":"locationDenied","expected":"an authorization, by location/setAuthorization"},\#
 "x-since":"0.4.0"},\#
+"noLocations":{"code":-31143,"message":"The layer that a location source replays has no points with times, or none on the earth.","data":{"kind":"noLocations","expected":"points with a field of times"},\#
+"x-since":"0.4.0"},\#
 "wrongSourceKind":{"code":-31142,"message":"The location source is of another kind than the method needs.","data":{"kind":"wrongSourceKind","path":"/params/locationSource","expected":"`external`","id":"drive","found":"simulated"},\#
 "x-data":{"type":"object","required":["id","found"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The source."},\#
 "found":{"$ref":"#/components/schemas/LocationSourceKind","description":"Its kind."}}},\#
@@ -5208,6 +5295,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"path":"/locationSources/*/minDistance","description":"The least distance between two locations that pass a filter.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/locationSources/*/minInterval","description":"The least time between two locations that pass a filter.","schema":{"type":"number"},\#
+"coalescing":"merge"},\#
+{"path":"/locationSources/*/maxDistance","description":"The greatest distance to the line to which a location is snapped.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/locationSources/*/isStale","description":"Whether the last location is outdated.","schema":{"type":"boolean"},\#
 "coalescing":"latest"},\#

@@ -208,6 +208,13 @@ package enum ParamMembers {
     "location/createFiltered": params([
       "source", "id", "maxAccuracy", "minDistance", "minInterval", "staleAfter", "owner", "ifExists"
     ]),
+    "location/createSnapped": params(["source", "layer", "maxDistance", "id", "staleAfter", "owner", "ifExists"]),
+    "location/createReplay": params([
+      "layer", "timeField", "factor", "loops", "id", "staleAfter", "owner", "ifExists"
+    ]),
+    "location/update": params([
+      "locationSource", "staleAfter", "maxAccuracy", "minDistance", "minInterval", "maxDistance", "clear"
+    ]),
     "location/setAuthorization": params(["locationSource", "authorization"]),
     "location/push": params(["locationSource", .init("locations", .elements(.named { newLocation })), "headings"]),
     "location/pushNmea": params(["locationSource", "text"]),

@@ -65,11 +65,13 @@ package enum StateShapes {
     ("environment", .map(.any)), ("graphics", .map(.any))
   ])
   package static let locationSources: StateShape = .object([
-    ("locationSource", .reference), ("kind", .string), ("status", .named { locationStatus }),
-    ("velocity", .number), ("interval", .number), ("loops", .boolean), ("authorization", .string),
-    ("owner", .reference), ("staleAfter", .number), ("source", .reference), ("maxAccuracy", .number),
-    ("minDistance", .number), ("minInterval", .number), ("isStale", .boolean), ("location", .named { location }),
-    ("heading", .number), ("refusals", .map(.integer)), ("satellites", .list(.named { satellite }))
+    ("locationSource", .reference), ("kind", .string), ("status", .named { locationStatus }), ("line", .any),
+    ("startTime", .string), ("velocity", .number), ("interval", .number), ("loops", .boolean),
+    ("authorization", .string), ("owner", .reference), ("staleAfter", .number), ("source", .reference),
+    ("maxAccuracy", .number), ("minDistance", .number), ("minInterval", .number), ("layer", .reference),
+    ("maxDistance", .number), ("timeField", .string), ("factor", .number), ("isStale", .boolean),
+    ("location", .named { location }), ("heading", .number), ("refusals", .map(.integer)),
+    ("satellites", .list(.named { satellite }))
   ])
   package static let entitySources: StateShape = .object([
     ("entitySource", .reference), ("owner", .reference), ("name", .string), ("status", .named { entityStatus }),

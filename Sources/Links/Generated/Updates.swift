@@ -10,6 +10,7 @@ extension PathWriting {
     .entitySources: Command(EntityService.update),
     .geotriggers: Command(GeotriggerService.update),
     .layers: Command(LayerService.update),
+    .locationSources: Command(LocationService.update),
     .locationDisplays: Command(LocationDisplayService.update),
     .maps: Command(MapService.update),
     .overlays: Command(OverlayService.update),

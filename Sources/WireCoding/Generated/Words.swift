@@ -453,6 +453,8 @@ extension LocationRefusal: WireWord {
     case .repeated: self = .repeated
     case .filtered: self = .filtered
     case .notSnapped: self = .notSnapped
+    case .incomplete: self = .incomplete
+    case .tooMany: self = .tooMany
     }
   }
   package var wire: LocationProtocol.LocationRefusal {
@@ -463,6 +465,8 @@ extension LocationRefusal: WireWord {
     case .repeated: .repeated
     case .filtered: .filtered
     case .notSnapped: .notSnapped
+    case .incomplete: .incomplete
+    case .tooMany: .tooMany
     }
   }
 }

@@ -664,6 +664,13 @@ class LocationDeniedError(GeoModelError):
     code = -31141
 
 
+class NoLocationsError(GeoModelError):
+    """The layer that a location source replays has no points with times, or none on the earth."""
+
+    kind = "noLocations"
+    code = -31143
+
+
 class WrongSourceKindError(GeoModelError):
     """The location source is of another kind than the method needs.
 
@@ -1160,6 +1167,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidTime": InvalidTimeError,
     "notStarted": NotStartedError,
     "locationDenied": LocationDeniedError,
+    "noLocations": NoLocationsError,
     "wrongSourceKind": WrongSourceKindError,
     "clockIsReal": ClockIsRealError,
     "tooManyTicks": TooManyTicksError,

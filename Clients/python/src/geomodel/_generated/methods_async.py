@@ -6161,6 +6161,177 @@ class LocationMethods(AsyncCaller):
         )
         return result
 
+    async def create_snapped(
+        self,
+        *,
+        source: t.ObjectId,
+        layer: t.ObjectId,
+        max_distance: float | None = None,
+        id: t.ObjectId | None = None,
+        stale_after: float | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSource:
+        """Creates a source that passes on the locations of another one, each moved to the nearest position of
+        the lines of a layer, by distance on the ellipsoid, and all its headings. Locations that are too
+        far are left out. Filters of the layer do not count. Starting fails while the layer is not loaded,
+        or if it has no lines in EPSG:4326.
+
+        Args:
+            source: The source whose locations are moved.
+            layer: The layer.
+            max_distance: The greatest distance that a location is moved. (metre; above 0 and at most
+                100000; default 20)
+            id: The new object's id; minted when absent.
+            stale_after: Time without a location, by the clock, after which the last one is outdated;
+                never when absent. (second; above 0 and at most 86400)
+            owner: The object, such as a view, that owns it and whose closing stops and closes it; the
+                session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            await server.location.create_snapped(id="onRoad", source="phone", layer="roads")
+        """
+        result: t.LocationSource = await self._call(
+            "location/createSnapped",
+            _given(
+                {
+                    "source": source,
+                    "layer": layer,
+                    "maxDistance": max_distance,
+                    "id": id,
+                    "staleAfter": stale_after,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def create_replay(
+        self,
+        *,
+        layer: t.ObjectId,
+        time_field: str | None = None,
+        factor: float | None = None,
+        loops: bool | None = None,
+        id: t.ObjectId | None = None,
+        stale_after: float | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSource:
+        """Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in
+        the order of their times and at their intervals. The first one comes with the first tick. Numbers
+        in the fields `speed` (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z
+        where points have none, as in GPX.
+
+        The features are read by `location/start`, when it starts at the beginning: at most 50,000 (`tooMany`
+        counts the others). Starting fails while the layer is not loaded, and if no point has a time. A replay
+        that loops begins again after the mean interval, its timestamps going on.
+
+        Args:
+            layer: The layer, or table, whose points are replayed; filters do not count.
+            time_field: The field with the times. (at most 1024 characters; default "time")
+            factor: Seconds of the track in a second of the clock. (above 0 and at most 1000000; default
+                1)
+            loops: Whether it restarts at the end. (default False)
+            id: The new object's id; minted when absent.
+            stale_after: Time without a location, by the clock, after which the last one is outdated;
+                never when absent. (second; above 0 and at most 86400)
+            owner: The object, such as a view, that owns it and whose closing stops and closes it; the
+                session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            await server.location.create_replay(id="tour", layer="track", factor=10)
+        """
+        result: t.LocationSource = await self._call(
+            "location/createReplay",
+            _given(
+                {
+                    "layer": layer,
+                    "timeField": time_field,
+                    "factor": factor,
+                    "loops": loops,
+                    "id": id,
+                    "staleAfter": stale_after,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def update(
+        self,
+        *,
+        location_source: t.ObjectId,
+        stale_after: float | None = None,
+        max_accuracy: float | None = None,
+        min_distance: float | None = None,
+        min_interval: float | None = None,
+        max_distance: float | None = None,
+        clear: Sequence[t.MemberName] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSource:
+        """Changes settings of a source; absent members stay as they are. Undo takes it back.
+
+        Args:
+            location_source: Its id.
+            stale_after: Time without a location, by the clock, after which the last one is outdated;
+                never when absent. (second; above 0 and at most 86400)
+            max_accuracy: The greatest horizontal accuracy that passes a filter; all pass when absent.
+                (metre; at least 0)
+            min_distance: The least distance between two locations that pass a filter. (metre; at least 0)
+            min_interval: The least time between two locations that pass a filter. (second; at least 0)
+            max_distance: The greatest distance to the line to which a location is snapped. (metre; above
+                0 and at most 100000)
+            clear: Members to set to null: `staleAfter`, `maxAccuracy`, `minDistance`, `minInterval`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongSourceKindError: The location source is of another kind than the method needs.
+
+        Example:
+            await server.location.update(location_source="phone", stale_after=5)
+        """
+        result: t.LocationSource = await self._call(
+            "location/update",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "staleAfter": stale_after,
+                    "maxAccuracy": max_accuracy,
+                    "minDistance": min_distance,
+                    "minInterval": min_interval,
+                    "maxDistance": max_distance,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def set_authorization(
         self,
         *,
@@ -6377,6 +6548,11 @@ class LocationMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             LocationDeniedError: The user does not allow the device to tell the location.
+            NoLocationsError: The layer that a location source replays has no points with times, or none
+                on the earth.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            NotLoadedError: The layer is not loaded.
 
         Example:
             await server.location.start(location_source="drive")

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "8628311379f820ad"
+PROTOCOL_HASH = "3bd26ebce84cf4b9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -958,6 +958,8 @@ class Document(TypedDict):
     """
     environments: NotRequired[list[SavedEnvironment]]
     """Values and shared objects, by node. (default [])"""
+    locationSources: NotRequired[list[SavedLocationSource]]
+    """In the order they were created. (default [])"""
     entitySources: NotRequired[list[SavedEntitySource]]
     """In the order they were created. (default [])"""
     locationDisplays: NotRequired[list[SavedSharedLocationDisplay]]
@@ -1325,6 +1327,50 @@ SavedValues = Any
 
 GraphicList = Any
 """Graphics, each a Graphic."""
+
+
+class SavedLocationSource(TypedDict):
+    """A source of locations."""
+
+    locationSource: ObjectId
+    """Its id."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    kind: NotRequired[LocationSourceKind]
+    """Where its locations come from."""
+    line: NotRequired[Geometry]
+    """The line of a simulated source, longitude and latitude in degrees on WGS 84."""
+    startTime: NotRequired[str]
+    """The timestamp of the first location of a simulated source, where one was given."""
+    velocity: NotRequired[float]
+    """The velocity of a simulated source. (metre/second)"""
+    interval: NotRequired[float]
+    """Time between two locations of a simulated source. (second)"""
+    loops: NotRequired[bool]
+    """Whether a simulated source or a replay restarts at its end."""
+    authorization: NotRequired[LocationAuthorization]
+    """Whether the user allows an external source."""
+    staleAfter: NotRequired[float]
+    """Time without a location, by the clock, after which the last one is outdated; never when absent.
+    (second; above 0 and at most 86400)
+    """
+    source: NotRequired[ObjectId]
+    """The source that a filtered or snapped one passes on."""
+    maxAccuracy: NotRequired[float]
+    """The greatest horizontal accuracy that passes a filter; all pass when absent. (metre; at least 0)"""
+    minDistance: NotRequired[float]
+    """The least distance between two locations that pass a filter. (metre; at least 0)"""
+    minInterval: NotRequired[float]
+    """The least time between two locations that pass a filter. (second; at least 0)"""
+    layer: NotRequired[ObjectId]
+    """The layer whose points are replayed, or to whose lines locations are snapped."""
+    maxDistance: NotRequired[float]
+    """The greatest distance to the line to which a location is snapped. (metre; above 0 and at most 100000)
+    """
+    timeField: NotRequired[str]
+    """The field with the times of a replay."""
+    factor: NotRequired[float]
+    """Seconds of a replay's track in a second of the clock."""
 
 
 class SavedEntitySource(TypedDict):
@@ -3227,7 +3273,7 @@ LocationAuthorization = Literal["notDetermined", "granted", "denied"]
 """
 
 LocationRefusal = Literal[
-    "offEarth", "notANumber", "late", "repeated", "filtered", "notSnapped",
+    "offEarth", "notANumber", "late", "repeated", "filtered", "notSnapped", "incomplete", "tooMany",
 ]
 """Why a location was not published.
 
@@ -3236,7 +3282,9 @@ LocationRefusal = Literal[
 `late`: It was measured before the last one.
 `repeated`: It was measured at the time of the last one.
 `filtered`: The filter left it out.
-`notSnapped`: No line is near enough.
+`notSnapped`: No line is near enough, or the lines nearby have too many positions to look at.
+`incomplete`: A feature that is replayed has no point, or no time.
+`tooMany`: The layer has more features than a replay takes.
 """
 
 
@@ -3306,6 +3354,10 @@ class LocationSource(TypedDict):
     """Where its locations come from."""
     status: LocationStatus
     """Its state."""
+    line: NotRequired[Geometry]
+    """The line of a simulated source, longitude and latitude in degrees on WGS 84."""
+    startTime: NotRequired[str]
+    """The timestamp of the first location of a simulated source, where one was given."""
     velocity: NotRequired[float]
     """The velocity of a simulated source. (metre/second)"""
     interval: NotRequired[float]
@@ -3328,6 +3380,15 @@ class LocationSource(TypedDict):
     """The least distance between two locations that pass a filter. (metre; at least 0)"""
     minInterval: NotRequired[float]
     """The least time between two locations that pass a filter. (second; at least 0)"""
+    layer: NotRequired[ObjectId]
+    """The layer whose points are replayed, or to whose lines locations are snapped."""
+    maxDistance: NotRequired[float]
+    """The greatest distance to the line to which a location is snapped. (metre; above 0 and at most 100000)
+    """
+    timeField: NotRequired[str]
+    """The field with the times of a replay."""
+    factor: NotRequired[float]
+    """Seconds of a replay's track in a second of the clock."""
     isStale: bool
     """Whether the last location is outdated."""
     location: NotRequired[Location]
