@@ -70,6 +70,13 @@ extension Client {
     sendParts()
   }
 
+  /// Whether ticks should wait until the client has read more. Not if it reads nothing as long as its input is not read, or has
+  /// ended its input.
+  var isBehind: Bool {
+    guard let session, session.ending == nil else { return false }
+    return session.isCongested && session.wantsInput && !session.hasInputEnded
+  }
+
   /// Sends a message to the client's user, for problems that belong to no request.
   func warn(_ message: String) { session?.logMessage(.warning, message) }
 

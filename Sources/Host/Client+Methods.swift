@@ -84,6 +84,8 @@ extension Client {
           }
         }
         host.publish()
+        // A batch is answered in its order, so it waits for the whole advance.
+        if host.world.advance != nil { host.continueAdvance(waits: !call.isInBatch) }
         return .later
       }
     }
@@ -206,8 +208,6 @@ extension Client {
     }
     return try result.get()
   }
-
-  func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }
 
   private func cancel(_ process: ProcessID) {
     host.world.begin(origin: .client(nil))

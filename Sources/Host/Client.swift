@@ -94,7 +94,7 @@ final class Client: MethodHost, HandlerClient {
     ) { RPCError($0, in: nil, at: "/params") }
     session.onRelease = { [unowned self] in self.session = nil }
     session.onDrained = { [unowned self] in drained() }
-    session.hasMore = { [unowned self] in isHeldBack || isResumeScheduled }
+    session.hasMore = { [unowned self] in isHeldBack || isResumeScheduled || !host.waitingTaps.isEmpty }
     self.session = session
     router = Router()
     subscribers.limit = configuration.limits.subscriptions

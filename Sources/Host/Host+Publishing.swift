@@ -16,7 +16,7 @@ extension Host {
     if let before { for each in clients { each.client.subscribers.compare(with: before) } }
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
-    let taps = world.takeTaps()
+    let taps = located(world.takeTaps())
     for each in clients {
       let changes = before.map { each.client.subscribers.expanded(changes, from: $0, to: world) } ?? changes
       each.client.publish(changes, ended: ended, taps, canWait: canWait, isReplaced: before != nil)
@@ -87,6 +87,44 @@ extension Host {
     }
   }
 
+  // MARK: Taps
+
+  /// Maximum number of taps that wait; beyond it the oldest are dropped.
+  private static let tapLimit = 1000
+
+  /// The taps whose place is known. Those of scenes whose ground has to be read, and those after them, follow in order.
+  private func located(_ taps: [Tap]) -> [Tap] {
+    var known: [Tap] = []
+    for tap in taps {
+      if waitingTaps.isEmpty, let tap = tap.located(world.transformer, onlyKept: true) {
+        known.append(tap)
+      } else {
+        if waitingTaps.count == Self.tapLimit { waitingTaps.remove(at: 1) }
+        waitingTaps.append(tap)
+        if waitingTaps.count == 1 { locateNext() }
+      }
+    }
+    return known
+  }
+
+  private func locateNext() {
+    guard let tap = waitingTaps.first else { return }
+    let bound = LoopBound(self, on: loop)
+    let (loop, transformer) = (loop, world.transformer)
+    loop.offload(to: .waiting(.userInitiated)) {
+      let located = tap.located(transformer, onlyKept: false)
+      loop.execute {
+        let host = bound.value
+        host.waitingTaps.removeFirst()
+        host.turn {
+          let taps = located.map { [$0] } ?? []
+          for each in host.clients { each.client.publish([], ended: [], taps, canWait: false, isReplaced: false) }
+        }
+        host.locateNext()
+      }
+    }
+  }
+
   // MARK: Memory
 
   /// Minimum number of features of a bulk edit.
@@ -138,6 +176,34 @@ extension Host {
       }
     }
     scheduleTick()
+  }
+
+  /// Time for ticks of an advance before other work of the loop, in nanoseconds.
+  private static let advanceSlice: UInt64 = 5_000_000
+
+  /// Makes the ticks of the advance of a manual clock that has begun. When there are many, the loop does other work in between:
+  /// writes output, cancels. Other input waits, so that what it does happens at the end of the advance.
+  ///
+  /// - Parameter waits: false to make all ticks at once.
+  func continueAdvance(waits: Bool) {
+    let start = loop.nanoseconds
+    while world.advance != nil {
+      if waits, loop.nanoseconds &- start > Self.advanceSlice || clients.contains(where: { $0.client.isBehind }) {
+        return continueAdvanceLater()
+      }
+      perform(.animation) { $0.continueAdvance() }
+    }
+    for each in clients { each.client.session?.releaseInput() }
+  }
+
+  private func continueAdvanceLater() {
+    for each in clients { each.client.session?.holdInput() }
+    let isBehind = clients.contains { $0.client.isBehind }
+    let bound = LoopBound(self, on: loop)
+    loop.schedule(after: isBehind ? 1_000_000 : 0) {
+      let host = bound.value
+      host.turn { host.continueAdvance(waits: true) }
+    }
   }
 
   /// Ends animations and location sources at the end of input, and thereby answers the requests that wait for them.

@@ -56,6 +56,8 @@ public final class Host {
   var trimming: LoopTimer?
   /// Number of features added and removed since memory was last trimmed.
   var untrimmed = 0
+  /// Taps on scenes whose ground is being read, and those after them.
+  var waitingTaps: [Tap] = []
   /// Whether another bulk edit arrived while trimming was scheduled.
   var isTrimmingPutOff = false
 

@@ -32,6 +32,9 @@ public struct Call {
   let hasParams: Bool
   let batch: Batch?
 
+  /// Whether it is an entry of a batch.
+  public var isInBatch: Bool { batch != nil }
+
   /// Defers the answer until ``PendingReply/reply(_:)`` or ``PendingReply/fail(_:)``. The handler then returns
   /// ``Reply/later``.
   ///

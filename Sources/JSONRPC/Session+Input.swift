@@ -3,15 +3,17 @@
 import JSON
 
 extension Session {
-  /// Whether the transport should continue to read. False only while a message is parsed off the loop with too much
-  /// input after it.
-  public var wantsInput: Bool { !isParsing || backlog.count <= limits.backlogBytes }
+  /// Whether the transport should continue to read. False only while a message is parsed off the loop, or the input is held back,
+  /// with too much input after it.
+  public var wantsInput: Bool { !isWaiting || backlog.count <= limits.backlogBytes }
+
+  private var isWaiting: Bool { isParsing || isInputHeld }
 
   /// Takes input, runs complete messages and keeps the rest.
   public func receive(_ bytes: UnsafeRawBufferPointer) {
     guard ending == nil, !inputEnded else { return }
     turn {
-      guard backlog.isEmpty, !isParsing else {
+      guard backlog.isEmpty, !isWaiting else {
         backlog.append(bytes)
         return drainBacklog()
       }
@@ -20,8 +22,32 @@ extension Session {
       streamPosition += consumed
       if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
       if consumed < bytes.count { backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...])) }
-      if isParsing { scanForCancels() }
+      scanWhileWaiting()
     }
+  }
+
+  public var hasInputEnded: Bool { inputEnded }
+
+  /// Holds back the input after the message that is being run, except for `$/cancelRequest`, until ``releaseInput()``.
+  public func holdInput() { isInputHeld = true }
+
+  /// Runs the input that was held back.
+  public func releaseInput() {
+    guard isInputHeld else { return }
+    isInputHeld = false
+    turn {
+      drainBacklog()
+      if inputEnded { finishInput() }
+    }
+    onOutput?()
+  }
+
+  private func scanWhileWaiting() {
+    guard isWaiting else { return }
+    if isInputHeld, cancelScan?.isBehind(streamPosition) ?? true {
+      cancelScan = CancelScan(framer: framer, from: streamPosition)
+    }
+    scanForCancels()
   }
 
   /// Ends the input. Requests in flight are answered, those that take too long as cancelled, then the session ends.
@@ -30,11 +56,12 @@ extension Session {
     turn {
       inputEnded = true
       finishInput()
+      if isInputHeld { leaveUnread(accepted: accepted) }
     }
   }
 
   private func drainBacklog() {
-    while !isParsing, ending == nil, !backlog.isEmpty {
+    while !isWaiting, ending == nil, !backlog.isEmpty {
       var held = InputBuffer()
       swap(&held, &backlog)
       let (consumed, large) = held.withBytes { run($0) }
@@ -50,7 +77,7 @@ extension Session {
         break
       }
     }
-    if isParsing { scanForCancels() }
+    scanWhileWaiting()
   }
 
   /// Runs complete messages, up to a large one, which has to be parsed first.
@@ -72,6 +99,7 @@ extension Session {
       case .lost(let reason): lose(reason)
       }
       if output.count > 1 << 20 { onOutput?() }
+      if isInputHeld { return (position, nil) }
     }
     return (bytes.count, nil)
   }
@@ -140,7 +168,7 @@ extension Session {
 
   /// Handles the rest of the input: a last line without its end, or a truncated message.
   private func finishInput() {
-    guard !isParsing, ending == nil, !hasEndedInput else { return }
+    guard !isWaiting, ending == nil, !hasEndedInput else { return }
     var held = InputBuffer()
     swap(&held, &backlog)
     held.withBytes { bytes in

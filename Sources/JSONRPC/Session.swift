@@ -82,6 +82,8 @@ public final class Session {
   /// The stream position of the backlog's start.
   var streamPosition = 0
   var isParsing = false
+  /// Whether the application holds the input back.
+  var isInputHeld = false
   var cancelScan: CancelScan?
   var inputEnded = false
   var hasEndedInput = false

@@ -50,6 +50,7 @@ enum PathWriting {
       .center: Command(ViewService.setViewpoint, as: .target("center", "center")),
       .scale: Command(ViewService.setViewpoint, as: .target("scale", "targetScale")),
       .rotation: Command(ViewService.setViewpoint, as: .target("rotation", "rotation")),
+      .cameraController: Command(ViewService.setCameraController),
       .map: Command(ViewService.setContent),
       .scene: Command(ViewService.setContent),
       .locationDisplay: Command(ViewService.setLocationDisplay, as: .spread),

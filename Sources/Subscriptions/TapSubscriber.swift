@@ -50,7 +50,11 @@ package final class TapSubscriber: Subscriber {
   package func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {
     for tap in taps {
       let target = reference ?? tap.reference
-      let location = tap.location.flatMap { try? world.transformer.transform($0, from: tap.reference, to: target) }
+      let location = tap.location.flatMap { location in
+        let moved = try? world.transformer.transform(
+          Point(x: location.x, y: location.y), from: tap.reference, to: target)
+        return moved.map { Point(x: $0.x, y: $0.y, z: location.z) }
+      }
       session.notify(
         ViewProtocol.Tapped.name,
         ViewProtocol.Tapped.Params(

@@ -123,6 +123,7 @@ extension MemberValue: JSONEncodable {
     case .basemap(let basemap): Wire.basemap(basemap).encode(to: &writer)
     case .bookmarks(let bookmarks): writer.array(bookmarks) { Wire.bookmark($0).encode(to: &$1) }
     case .expression(let expression): writer.value(expression.text)
+    case .cameraController(let controller): Wire.cameraController(controller).encode(to: &writer)
     case .entityCounts(let counts): Wire.entityCounts(counts).encode(to: &writer)
     case .entityStatus(let status): Wire.entityStatus(status).encode(to: &writer)
     case .envelope(let envelope): Wire.envelope(envelope).encode(to: &writer)

@@ -110,6 +110,38 @@ extension Wire {
     }
   }
 
+  package static func cameraController(_ controller: CameraController) -> ViewProtocol.CameraController {
+    switch controller {
+    case .orbit(let it):
+      .orbit(
+        .init(
+          longitude: it.target.x, latitude: it.target.y, altitude: it.target.z ?? 0, heading: it.heading, pitch: it.pitch,
+          distance: it.distance, turnRate: it.turnRate))
+    case .globe(let it):
+      .globe(
+        .init(
+          longitude: it.target.x, latitude: it.target.y, heading: it.heading, pitch: it.pitch, distance: it.distance,
+          turnRate: it.turnRate))
+    case .lookAt(let it): .lookAt(.init(longitude: it.x, latitude: it.y, altitude: it.z ?? 0))
+    }
+  }
+
+  package static func cameraController(_ controller: ViewProtocol.CameraController) -> CameraController {
+    switch controller {
+    case .orbit(let it):
+      .orbit(
+        CameraOrbit(
+          target: Point(x: it.longitude, y: it.latitude, z: it.altitude), heading: it.heading, pitch: it.pitch,
+          distance: it.distance, turnRate: it.turnRate))
+    case .globe(let it):
+      .globe(
+        CameraOrbit(
+          target: Point(x: it.longitude, y: it.latitude), heading: it.heading, pitch: it.pitch, distance: it.distance,
+          turnRate: it.turnRate))
+    case .lookAt(let it): .lookAt(Point(x: it.longitude, y: it.latitude, z: it.altitude))
+    }
+  }
+
   package static func interruption(_ end: ProcessEnd) -> ViewProtocol.Interruption? {
     guard case .interrupted(let interruption) = end else { return nil }
     return .init(cause: interruption.cause.wire, origin: origin(interruption.origin))

@@ -38,15 +38,40 @@ public enum Interaction: Hashable, Sendable {
 }
 
 /// A tap on a view. Observers are notified of it; it is no state.
-public struct Tap: Hashable, Sendable {
+public struct Tap: Sendable {
   public enum Kind: Hashable, Sendable { case tap, doubleTap, longPress }
   public let view: ViewID
   public let kind: Kind
   public let point: ScreenPosition
-  /// In the map's reference. Nil above the horizon, and where a map in degrees has no latitude.
-  public let location: Point?
+  /// In the map's reference. Nil where a map in degrees has no latitude, and in a scene above the horizon, or until ``located``.
+  public private(set) var location: Point?
   public let reference: SpatialReference
   public let origin: Origin
+  /// What a scene showed.
+  let scene: (perspective: Perspective, surface: BaseSurface)?
+
+  init(_ kind: Kind, on view: View, at point: ScreenPosition, by origin: Origin, in world: World) {
+    (self.view, self.kind, self.point, self.origin) = (view.id, kind, point, origin)
+    reference = view.reference.reference
+    scene = view.perspective(in: world)
+    guard scene == nil else { return }
+    let location = view.location(x: point.x, y: point.y)
+    if view.reference.kind != .geographic || abs(location.y) <= 90 { self.location = location }
+  }
+
+  /// The tap with the point of the ground under it. Where the ground cannot be read it has none.
+  ///
+  /// - Returns: nil if sources may read nothing, and one would have to.
+  public func located(_ transformer: any CoordinateTransformer, onlyKept: Bool) -> Tap? {
+    guard let (perspective, surface) = scene else { return self }
+    var tap = self
+    do {
+      let found = try perspective.locations(of: [point], on: surface, transformer, onlyKept: onlyKept) { false }
+      guard let found else { return nil }
+      tap.location = found.first ?? nil
+    } catch {}
+    return tap
+  }
 }
 
 extension Camera {

@@ -153,6 +153,10 @@ extension BaseSurface: MemberSettable {
   public var memberValue: MemberValue { .surface(self) }
 }
 
+extension CameraController: MemberReadable {
+  public var memberValue: MemberValue { .cameraController(self) }
+}
+
 extension Viewpoint: MemberSettable {
   public var memberValue: MemberValue { .viewpoint(self) }
 }

@@ -22,6 +22,7 @@ public enum MemberValue: Sendable {
   case bookmarks([Bookmark])
   case entityCounts(EntityCounts)
   case entityStatus(EntityStatus)
+  case cameraController(CameraController)
   case envelope(Envelope)
   case featureReduction(FeatureReduction)
   case fenceSequence(FenceSequence)
@@ -75,7 +76,7 @@ public enum MemberValue: Sendable {
     case .time(let time): time
     case .trackDisplay(let display): display
     case .viewpoint(let viewpoint): viewpoint
-    case .null, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus,
+    case .null, .cameraController, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus,
       .envelope, .fields, .geometry, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
       .properties, .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
       nil

@@ -35,7 +35,7 @@ extension View: Entity {
     [content.reference.text]
       + [locationDisplay.source?.rawValue, locationDisplay.shared?.rawValue].compactMap { $0.map { Text($0) } }
   }
-  public var isMoving: Bool { isNavigating }
+  public var isMoving: Bool { isNavigating || steering?.isTurning ?? false }
   public static func close(_ id: ViewID, in world: inout World) throws(ModelError) { try world.closeView(id) }
   /// The number of its layer view states.
   public static func itemCount(of id: String?, in world: World) -> Int {

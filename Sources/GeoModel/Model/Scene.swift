@@ -35,6 +35,9 @@ public struct SurfaceSource: Hashable, Sendable {
 
 /// The ground of a scene.
 public struct BaseSurface: Hashable, Sendable {
+  /// A surface without sources: the ellipsoid.
+  public init() {}
+
   /// Where several sources have a height at a point, the first one is used.
   public internal(set) var elevationSources: [SurfaceSource] = []
   /// Factor for drawing heights.

@@ -36,7 +36,7 @@ public struct SceneCamera: Hashable, Sendable {
 
 extension SceneCamera {
   /// Tangent of half of the horizontal field of view, which is 55 degrees.
-  private static let halfView = tan(27.5 * .pi / 180)
+  static let halfView = tan(27.5 * .pi / 180)
   /// Maximum pitch for computing the target point, in degrees: toward the horizon it approaches infinity.
   private static let steepest = 85.0
 

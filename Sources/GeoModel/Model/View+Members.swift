@@ -18,6 +18,7 @@ extension View {
     Member(.scale) { $0.camera.scale },
     Member(.rotation) { $0.camera.rotation },
     Member(.isNavigating) { $0.isNavigating },
+    Member(.cameraController) { $0.cameraController },
     Member(.overlays) { $0.overlays },
     Member(.locationDisplay, differs: { $0.locationDisplay != $1.locationDisplay }) { view, world in
       .locationDisplay(world.locationDisplay(of: view))

@@ -11,6 +11,14 @@ public enum ViewContent: Hashable, Sendable {
   var scene: SceneID? { if case .scene(let id) = self { id } else { nil } }
 }
 
+/// A camera controller, and when it was last turned.
+struct Steering: Hashable, Sendable {
+  var controller: CameraController
+  var turnedAt: Instant
+
+  var isTurning: Bool { controller.orbit.map { $0.turnRate != 0 } ?? false }
+}
+
 /// A view of a map or a scene on a screen.
 public struct View: Sendable {
   public let id: ViewID
@@ -32,13 +40,17 @@ public struct View: Sendable {
   /// The view's own; where it shows one that views share, that one counts: see ``World/locationDisplay(of:)``.
   public internal(set) var locationDisplay = LocationDisplay()
   var animation: Animation?
+  /// Ended by every change of the viewpoint that is not its own.
+  var steering: Steering?
 
+  public var cameraController: CameraController? { steering?.controller }
   public var isNavigating: Bool { animation != nil }
 
   /// Takes over the content and viewpoint of another view.
   mutating func show(_ other: View) {
     (content, reference, wrap, polarLimit) = (other.content, other.reference, other.wrap, other.polarLimit)
     (camera, viewpoint) = (other.camera, other.viewpoint)
+    steering = nil
   }
 
   /// Metres per map unit, for scales only.

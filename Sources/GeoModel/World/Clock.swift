@@ -20,6 +20,8 @@ public struct Clock: Sendable {
   /// Ticks are counted from `tickOrigin`; `ticks` is their number so far.
   var tickOrigin: Instant
   var ticks = 0
+  /// Number of ticks of the last advance.
+  public internal(set) var lastAdvanced = 0
   /// The manual time when manual mode was last left; initially its start.
   var manualTime = Instant.manualStart
 
@@ -67,6 +69,14 @@ public struct Clock: Sendable {
   }
 }
 
+/// An advance of a manual clock, made tick by tick: by the million, it takes long.
+public struct ClockAdvance: Sendable {
+  static let maxTicks = 1_000_000
+  let process: ProcessID
+  let end: Instant
+  let ticks: Int
+}
+
 extension World {
   /// Changes the clock; nil keeps a value. Animations and location sources continue from their current state.
   ///
@@ -108,6 +118,7 @@ extension World {
     for id in moving(View.self) {
       changeKnown(id) { view in
         view.animation?.start.nanoseconds &+= nanoseconds
+        view.steering?.turnedAt.nanoseconds &+= nanoseconds
       }
     }
     for id in moving(LocationSource.self) {
@@ -131,12 +142,43 @@ extension World {
     advance(to: time)
   }
 
+  /// Begins to advance a manual clock; ``continueAdvance()`` makes the ticks.
+  public mutating func beginAdvance(by seconds: Double) throws(ModelError) -> ProcessID {
+    guard clock.mode == .manual else { throw .clockIsReal }
+    let end = clock.now.advanced(by: seconds)
+    guard end < .latest, advance == nil else { throw .tooManyTicks }
+    let ticks = clock.pendingTicks(until: end)
+    guard ticks <= ClockAdvance.maxTicks else { throw .tooManyTicks }
+    let process = makeProcess()
+    advance = ClockAdvance(process: process, end: end, ticks: ticks)
+    return process
+  }
+
+  /// Makes the next tick of the advance; when nothing moves or no tick is left, goes to its end.
+  public mutating func continueAdvance() {
+    guard let advance else { return }
+    if isMoving, clock.nextTick <= advance.end { return tick() }
+    skipTicks(to: advance.end)
+    self.advance(to: advance.end)
+    end(process: advance, .completed)
+  }
+
+  /// Ends the advance where it is.
+  mutating func end(process advance: ClockAdvance, _ outcome: ProcessEnd) {
+    self.advance = nil
+    clock.lastAdvanced = advance.ticks
+    end(advance.process, outcome)
+  }
+
   /// Advances everything to `instant` in one step.
   public mutating func advance(to instant: Instant) {
     clock.now = max(clock.now, instant)
     for id in moving(LocationSource.self) { advance(id) }
     for id in moving(EntitySource.self) { advanceEntities(of: id) }
-    for id in moving(View.self) { advanceAnimation(of: id) }
+    for id in moving(View.self) {
+      advanceAnimation(of: id)
+      advanceController(of: id)
+    }
     for id in moving(GeotriggerMonitor.self) { advanceGeotrigger(id) }
   }
 

@@ -19,14 +19,10 @@ extension World {
         throw .outOfRange(
           number, expected: "number from 0 to the view's \(side)", path: "/interaction/screenPoint/\(axis)")
       }
-      let location = view.location(x: point.x, y: point.y)
-      let isOnMap = view.reference.kind != .geographic || abs(location.y) <= 90
+      let tap = Tap(kind, on: view, at: point, by: origin, in: self)
       let isConstrained =
         kind == .doubleTap ? try move(view, by: Gesture(factor: 2, anchor: point), ends: true) : false
-      taps.append(
-        Tap(
-          view: id, kind: kind, point: point, location: isOnMap ? location : nil, reference: view.reference.reference,
-          origin: origin))
+      taps.append(tap)
       return isConstrained
     }
   }
@@ -39,6 +35,7 @@ extension World {
   }
 
   private mutating func move(_ view: View, by gesture: Gesture, ends: Bool) throws(ModelError) -> Bool {
+    if let isLimited = try steer(view, by: gesture) { return isLimited }
     let content = try content(of: view.content)
     let asked = (
       scale: view.camera.scale / gesture.factor, rotation: Camera.normalized(degrees: view.camera.rotation + gesture.angle)
@@ -52,6 +49,7 @@ extension World {
       interruptAnimation(of: view.id, by: .interaction)
       endAutoPan(of: view.id, by: gesture.onlyZooms ? .zoom : .other)
       setCamera(of: view.id, camera, viewpoint, by: origin)
+      if case .lookAt? = view.cameraController { try setCameraController(of: view.id, to: view.cameraController) }
     }
     return isLimited || scale != asked.scale || rotation != asked.rotation
   }

@@ -108,8 +108,10 @@ extension World {
     changeKnown(shared, by: origin) { change(&$0.settings) }
   }
 
-  /// Ends auto-pan as a movement of a view does that is not auto-pan's own. Zooming alone does not in the navigation modes.
+  /// Ends the camera controller and auto-pan, as a movement of a view does that is not their own. Zooming alone does not end the
+  /// navigation modes.
   mutating func endAutoPan(of id: ViewID, by movement: ViewMovement) {
+    changeKnown(id) { $0.steering = nil }
     guard let view = views[id] else { return }
     switch locationDisplay(of: view).autoPanMode {
     case .off: return

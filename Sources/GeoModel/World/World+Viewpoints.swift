@@ -79,8 +79,13 @@ extension World {
       running.process, of: view, to: (camera, viewpoint), timing, fit: fit, isConstrained: isConstrained)
   }
 
-  /// Stops an animation at its current camera, or waiting for the start of a location source. False if the process has ended.
+  /// Stops an animation at its current camera, waiting for the start of a location source, or an advance of the clock. False if the
+  /// process has ended.
   public mutating func cancel(_ process: ProcessID) -> Bool {
+    if let advance, advance.process == process {
+      end(process: advance, .cancelled)
+      return true
+    }
     for view in moving(View.self).compactMap({ views[$0] }) where view.animation?.process == process {
       changeKnown(view.id) { $0.animation = nil }
       end(process, .cancelled)
@@ -89,9 +94,12 @@ extension World {
     return cancelStart(process)
   }
 
-  /// Stops all animations at their current cameras, at the end of a session.
+  /// Stops all animations and turning cameras where they are, at the end of a session.
   public mutating func interruptAllAnimations() {
-    for id in moving(View.self) { interruptAnimation(of: id, by: .closed) }
+    for id in moving(View.self) {
+      interruptAnimation(of: id, by: .closed)
+      changeKnown(id) { $0.steering = nil }
+    }
   }
 
   /// Stops an animation at its current camera.

@@ -71,6 +71,8 @@ public struct World: Sendable {
   private var lastNumber = 0
   private var lastProcess = 0
   private var ended: [(ProcessID, ProcessEnd)] = []
+  /// The advance of the manual clock that is being made.
+  public internal(set) var advance: ClockAdvance?
   /// Taps that have not been taken.
   var taps: [Tap] = []
 
@@ -81,6 +83,7 @@ public struct World: Sendable {
     let examined: Int
     let ended: Int
     let taps: Int
+    let advance: ClockAdvance?
     let clock: Clock
     let usedIDs: UsedIDs
     let derived: Derived
@@ -119,7 +122,7 @@ public struct World: Sendable {
     propagated = 0
     journal.clear()
     start = Start(
-      revision: revision, changes: changes.count, examined: examined, ended: ended.count, taps: taps.count,
+      revision: revision, changes: changes.count, examined: examined, ended: ended.count, taps: taps.count, advance: advance,
       clock: clock,
       usedIDs: usedIDs, derived: derived, references: references,
       linkEnds: linkEnds)
@@ -138,6 +141,7 @@ public struct World: Sendable {
     linkEnds = start.linkEnds
     ended.removeLast(ended.count - start.ended)
     taps.removeLast(taps.count - start.taps)
+    advance = start.advance
     usedIDs = start.usedIDs
     revision = start.revision
     hasChanged = false
@@ -208,6 +212,7 @@ public struct World: Sendable {
   mutating func continueSession(of other: World) {
     revision = other.revision
     clock = other.clock
+    advance = other.advance
     realTime = other.realTime
     history = other.history
     document = other.document

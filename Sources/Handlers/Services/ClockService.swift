@@ -5,11 +5,6 @@ import GeoProtocol
 import WireCoding
 
 package enum ClockService: ClockHandlers {
-  /// Maximum number of ticks of one advance, which blocks the loop.
-  private static let maxTicks = 1_000_000
-  /// Maximum number of ticks while something is animated: each tick then updates and publishes.
-  private static let maxAnimatedTicks = 100_000
-
   package static func get(_ params: Get.Params, on client: any HandlerClient) throws -> Get.Result {
     let clock = client.world.clock
     return .init(
@@ -31,18 +26,13 @@ package enum ClockService: ClockHandlers {
     }
   }
 
-  package static func advance(_ params: Advance.Params, on client: any HandlerClient) throws -> Advance.Result {
-    guard client.world.clock.mode == .manual else { throw ModelError.clockIsReal }
-    let end = client.world.clock.now.advanced(by: params.seconds)
-    guard end < .latest else { throw ModelError.tooManyTicks }
-    let ticks = client.world.pendingTicks(until: end)
-    guard ticks <= (client.world.isMoving ? maxAnimatedTicks : maxTicks) else { throw ModelError.tooManyTicks }
-    // Ticks without animation have no effect and are skipped at once.
-    while client.world.isMoving, client.world.clock.nextTick <= end { client.advance { $0.tick() } }
-    client.advance {
-      $0.skipTicks(to: end)
-      $0.advance(to: end)
-    }
-    return .init(revision: client.world.revision, now: client.world.clock.now.text, ticks: ticks)
+  package static func advance(_ params: Advance.Params, in world: inout World) throws -> ProcessID {
+    try world.beginAdvance(by: params.seconds)
+  }
+
+  package static func advanceEnded(
+    _ params: Advance.Params, _ end: ProcessEnd, in world: World
+  ) throws -> Advance.Result {
+    .init(revision: world.revision, now: world.clock.now.text, ticks: world.clock.lastAdvanced)
   }
 }

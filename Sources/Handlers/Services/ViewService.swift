@@ -1,4 +1,4 @@
-// Handlers of `view/*`: viewpoints, animations, and conversion between screen and location.
+// Handlers of `view/*`: viewpoints, animations, interactions.
 
 import GeoModel
 import GeoProtocol
@@ -99,6 +99,19 @@ package enum ViewService: ViewHandlers {
       viewpoints: ViewpointSubscriber.viewpoints(of: view, kinds, client.world), isNavigating: view.isNavigating)
   }
 
+  package static func setCameraController(
+    _ params: SetCameraController.Params, in world: inout World
+  ) throws -> Answer<SetCameraController.Result> {
+    let id = ViewID(params.view)
+    try world.setCameraController(of: id, to: params.cameraController.map { Wire.cameraController($0) })
+    return {
+      let view = try $0.views.require(id)
+      return .init(
+        revision: $0.revision, cameraController: view.cameraController.map { Wire.cameraController($0) },
+        viewpoint: Wire.viewpoint(view.viewpoint))
+    }
+  }
+
   package static func observeTaps(
     _ params: ObserveTaps.Params, on client: any HandlerClient
   ) throws -> ObserveTaps.Result {
@@ -116,55 +129,6 @@ package enum ViewService: ViewHandlers {
     return .init(
       revision: world.revision, scale: view.camera.scale,
       layers: world.layerViewStates(of: view).map { .init(layer: $0.layer.rawValue, flags: Wire.flags($0.state)) })
-  }
-
-  // MARK: Screen and location
-
-  package static func toLocation(_ params: ToLocation.Params, in world: World) throws -> ToLocation.Result {
-    let view = try world.views.require(ID(params.view))
-    let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
-    let locations = exact(
-      try world.transformer.transformEach(
-        params.points.map { view.location(x: $0.x, y: $0.y) }, from: view.reference.reference, to: reference),
-      view.reference.reference, to: reference.definition)
-    return .init(
-      revision: world.revision, spatialReference: reference.definition,
-      locations: Wire.list(locations) { Wire.opaque(.point($0)) }, failed: Wire.failures(locations))
-  }
-
-  package static func toScreen(_ params: ToScreen.Params, in world: World) throws -> ToScreen.Result {
-    let view = try world.views.require(ID(params.view))
-    let locations = try params.locations.map { location in
-      let point = try Wire.point(location)
-      return Point(x: point.x, y: point.y)
-    }
-    let reference = SpatialReference(params.spatialReference)
-    let moved = exact(
-      try world.transformer.transformEach(locations, from: reference, to: view.reference.reference), reference,
-      to: "the map")
-    let onScreen = moved.map { result in
-      result.map { location in
-        let point = view.screenPoint(nearest: location)
-        return Point(x: point.x, y: point.y)
-      }
-    }
-    let points = exact(onScreen, reference, to: "pixels")
-    return .init(
-      revision: world.revision, points: Wire.list(points) { ViewProtocol.ScreenPoint(x: $0.x, y: $0.y) },
-      failed: Wire.failures(points))
-  }
-
-  /// Coordinates beyond the limit of what doubles represent exactly, infinite ones among them, as failures.
-  private static func exact(
-    _ points: [Result<Point, TransformError>], _ source: SpatialReference, to target: String
-  ) -> [Result<Point, TransformError>] {
-    let limit = 0x1p53
-    return points.enumerated().map { index, result in
-      result.flatMap { point in
-        abs(point.x) <= limit && abs(point.y) <= limit
-          ? result : .failure(.outsideDomain(index: index, from: source.definition, to: target))
-      }
-    }
   }
 
   package static func setLocationDisplay(

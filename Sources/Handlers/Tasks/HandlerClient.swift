@@ -51,8 +51,6 @@ package protocol HandlerClient: AnyObject {
   ///   - name: the name of the method.
   ///   - step: the name of the step; nil for `meta.step`, or else the method's name.
   func perform(_ name: StaticString, step: String?, _ body: (inout World) throws -> Void) throws
-  /// Makes a change of time with a revision but without a step of history, and publishes it.
-  func advance(_ body: (inout World) -> Void)
   /// Makes a change of live data for the request that is being handled, and publishes it. It is neither a step of history nor rolled
   /// back: what throws has changed nothing.
   func receive<R>(_ body: (inout World) throws -> R) throws -> R

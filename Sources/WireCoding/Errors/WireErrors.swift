@@ -135,7 +135,7 @@ extension RPCError {
     case .expression(let error, let path): self.init(error, at: prefix + path)
     case .cameraNeedsScene:
       self.init(
-        .cameraNeedsScene, "A camera belongs to scenes.", path: place.path(toMember: "viewpoint", "camera"),
+        .cameraNeedsScene, "A camera belongs to scenes.", path: place.path(toMember: "viewpoint", "camera", "cameraController"),
         expected: "a center and a scale, or a geometry")
     case .contentModified(let revision):
       self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with(
