@@ -46,6 +46,9 @@ extension FeatureStore {
     for row in removeRows(rows(of: ids)).rows { withChunk(of: row) { chunk, _ in chunk.discard(1) } }
   }
 
+  /// Removes all features for good.
+  public mutating func discardAll() { clear() }
+
   /// Gives all features new rows if few of the rows in use have one, or if row numbers run out. A feature that stays long keeps the
   /// memory of a whole chunk.
   ///
@@ -62,6 +65,7 @@ extension FeatureStore {
     }
     guard (try? fresh.append(batch)) != nil else { return }
     fresh.nextID = nextID
+    fresh.keepSelection(of: self)
     self = fresh
   }
 

@@ -1,5 +1,6 @@
 // `entity/observe`: what a source receives and purges, as notifications of their own.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -93,9 +94,9 @@ package final class EntitySubscriber: Subscriber {
     var found: [EntityProtocol.Observation] = []
     var entities: [Int] = []
     var next = received.lowerBound
-    let end = min(received.upperBound, next + Self.stepCount)
+    let (first, end) = (received.lowerBound, min(received.upperBound, next + Self.stepCount))
     while next < end, found.count < Self.partCount {
-      switch source.pointee.notice(next, sendsEvery: sendsEvery, in: boxes) {
+      switch source.pointee.notice(next, since: first, sendsEvery: sendsEvery, in: boxes) {
       case .send(let observation):
         found.append(observation)
         if newEntities.contains(observation.entity) { entities.append(observation.entity) }
@@ -130,12 +131,22 @@ extension EntitySource {
     case elsewhere
   }
 
-  fileprivate func notice(_ id: Int, sendsEvery: Bool, in boxes: [Envelope]?) -> Notice {
+  /// - Parameter first: the first observation that was not sent when the last ones were.
+  fileprivate func notice(_ id: Int, since first: Int, sendsEvery: Bool, in boxes: [Envelope]?) -> Notice {
     guard let row = contents.observations.feature(id: id) else { return .omit }
-    if let boxes {
-      guard let point = row.position, boxes.contains(where: { $0.contains(x: point.x, y: point.y) }) else { return .elsewhere }
+    let entity = contents.entity(of: row)
+    guard let track = contents.track(of: entity) else { return .omit }
+    func isInside(_ row: FeatureRow?) -> Bool {
+      guard let boxes, let point = row?.position else { return boxes == nil }
+      return boxes.contains { $0.contains(x: point.x, y: point.y) }
     }
-    if !sendsEvery, contents.track(of: contents.entity(of: row))?.observations.last?.id != id { return .omit }
-    return observation(id).map(Notice.send) ?? .omit
+    guard let index = track.observations.lastIndex(where: { $0.id == id }) else { return .omit }
+    if !isInside(row) {
+      // An entity that leaves is sent once more.
+      let before = track.observations[..<index].last { $0.id < (sendsEvery ? id : first) }
+      guard let before, isInside(contents.observations.feature(id: before.id)) else { return .elsewhere }
+    }
+    if !sendsEvery, index < track.observations.endIndex - 1 { return .omit }
+    return observation(track.observations[index], of: entity, track).map(Notice.send) ?? .omit
   }
 }

@@ -53,14 +53,13 @@ extension Wire {
 }
 
 extension EntitySource {
-  /// The observations with some numbers, among those that there are.
-  package func observation(_ id: Int) -> EntityProtocol.Observation? {
-    guard let row = contents.observations.feature(id: id) else { return nil }
-    let entity = contents.entity(of: row)
-    guard let track = contents.track(of: entity), let observation = track.observations.last(where: { $0.id == id }) else {
-      return nil
+  /// An observation of a track, if it is still there.
+  package func observation(
+    _ observation: Observation, of entity: Int, _ track: EntityTrack
+  ) -> EntityProtocol.Observation? {
+    contents.observations.feature(id: observation.id).map { row in
+      Wire.observation(
+        observation, row, of: entity, track.id, contents.observations.schema, Array(schema.fields.indices))
     }
-    return Wire.observation(
-      observation, row, of: entity, track.id, contents.observations.schema, Array(schema.fields.indices))
   }
 }

@@ -12,7 +12,13 @@ from unittest import mock
 from support import FAKE, arrived
 
 import geomodel
-from geomodel._generated.methods_async import GeotriggerMethods, LocationMethods, StateMethods, ViewMethods
+from geomodel._generated.methods_async import (
+    EntityMethods,
+    GeotriggerMethods,
+    LocationMethods,
+    StateMethods,
+    ViewMethods,
+)
 
 
 class ClientTests(unittest.IsolatedAsyncioTestCase):
@@ -241,7 +247,7 @@ class ObserveTests(unittest.IsolatedAsyncioTestCase):
         for method, way in (
             (StateMethods.observe, "observe"), (ViewMethods.observe_viewpoint, "observe_viewpoint"),
             (ViewMethods.observe_taps, "observe_taps"), (LocationMethods.observe, "observe_location"),
-            (GeotriggerMethods.observe, "observe_geotrigger"),
+            (GeotriggerMethods.observe, "observe_geotrigger"), (EntityMethods.observe, "observe_entities"),
         ):  # fmt: skip
             wanted = set(inspect.signature(method).parameters) - {"meta"} | {"limit"}
             for client in (geomodel.Client, geomodel.SyncClient):

@@ -98,6 +98,20 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         status = await self.server.session.status()
         self.assertEqual(status["tasks"]["running"], 0)
 
+    async def test_observations_are_iterated(self) -> None:
+        await self.server.entity.create(id="buses", fields=[{"name": "id", "type": "string"}], track_id_field="id")
+        await self.server.entity.connect(entity_source="buses")
+        async with self.server.observe_entities("buses", notices="every") as subscription:
+            for x in range(3):
+                await self.server.entity.push(
+                    entity_source="buses",
+                    features=[{"geometry": {"type": "Point", "coordinates": [x, 0]}, "attributes": {"id": "a"}}],
+                )
+            await self.server.entity.purge(entity_source="buses", entities=[7])
+            await self.server.entity.close(entity_source="buses")
+            places = [o["geometry"]["coordinates"][0] async for o in subscription.observations()]
+        self.assertEqual((places, subscription.left_out), ([0, 1, 2], 0))
+
     async def test_iteration_ends_with_what_is_followed(self) -> None:
         await self.view()
         line = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}

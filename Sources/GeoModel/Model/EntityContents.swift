@@ -36,28 +36,44 @@ public struct Observation: Hashable, Sendable {
 /// The observations of an entity in the order of their times, and for equal times in the order of receipt. The last is the entity.
 public struct EntityTrack: Sendable {
   public let id: TrackID
-  public private(set) var observations: [Observation] = []
+  private var all: [Observation] = []
+  /// The number of observations at the beginning of `all` that were removed: removing the first of many is frequent.
+  private var start = 0
+
+  public var observations: ArraySlice<Observation> { all[start...] }
 
   init(_ id: TrackID) { self.id = id }
 
   /// - Returns: whether it is late, and the observation before it.
   mutating func insert(_ id: Int, at time: Instant, _ received: Instant) -> (isLate: Bool, previous: Observation?) {
-    let isLate = observations.last.map { $0.time > time } ?? false
+    let isLate = all.last.map { $0.time > time } ?? false
     let new = Observation(id: id, time: time, received: received, isLate: isLate)
-    var index = observations.count
-    while index > 0, observations[index - 1].time > time { index -= 1 }
-    observations.insert(new, at: index)
-    return (isLate, index > 0 ? observations[index - 1] : nil)
+    var index = all.count
+    while index > start, all[index - 1].time > time { index -= 1 }
+    all.insert(new, at: index)
+    return (isLate, index > start ? all[index - 1] : nil)
   }
 
   /// - Returns: whether it was the last.
   mutating func remove(_ id: Int) -> Bool {
     guard let index = observations.firstIndex(where: { $0.id == id }) else { return false }
-    observations.remove(at: index)
-    return index == observations.count
+    guard index == start else {
+      all.remove(at: index)
+      return index == all.count
+    }
+    _ = removeFirst()
+    return observations.isEmpty
   }
 
-  mutating func removeFirst() -> Int { observations.removeFirst().id }
+  mutating func removeFirst() -> Int {
+    let id = all[start].id
+    start += 1
+    if start > 16, start > all.count / 2 {
+      all.removeFirst(start)
+      start = 0
+    }
+    return id
+  }
 }
 
 /// Why an observation is not kept.
@@ -268,6 +284,8 @@ public struct EntityContents: Sendable {
     entities.assign(heads, known)
   }
 
+  mutating func toggleSelected(_ rows: [UInt32]) { entities.toggleSelected(rows) }
+
   // MARK: Purging
 
   /// Removes the observations received first, as far as there are too many.
@@ -289,7 +307,14 @@ public struct EntityContents: Sendable {
 
   /// Removes all observations of some entities; of all if nil. Unknown entities are skipped.
   mutating func purge(entities chosen: [Int]?, _ edit: inout EntityEdit) {
-    guard let chosen else { return purge(observations.first(observations.count), &edit) }
+    guard let chosen else {
+      edit.purged += observations.first(observations.count).map(\.id)
+      edit.purgedEntities += tracks.map { numbers[$0.id] ?? -1 }
+      counts.purged += observations.count
+      (tracks, numbers) = (Numbered(), [:])
+      observations.discardAll()
+      return entities.discardAll()
+    }
     let ids = Set(chosen).compactMap { tracks[$0]?.observations.map(\.id) }.joined()
     purge(ids.sorted().compactMap { observations.feature(id: $0) }, &edit)
   }

@@ -38,7 +38,9 @@ extension Layer {
       Member(.featureCount, differs: { $0.featureCount != $1.featureCount }) { $1.live($0).featureCount.memberValue },
       Member(.extent, differs: { $0.extent != $1.extent }) { $1.live($0).extent.memberValue },
       Member(.fields) { $0.schema?.fields },
-      Member(.selectedCount) { $0.features?.selectedCount },
+      Member(.selectedCount, differs: { $0.features?.selectedCount != $1.features?.selectedCount }) {
+        $1.live($0).features.map { .integer($0.selectedCount) } ?? .null
+      },
       Member(
         .definitionExpression, { $0.features?.definitionExpression }, set: { $0.features?.definitionExpression = $1 }),
       Member(.time, { $0.features?.time }, set: { $0.features?.time = $1 }),

@@ -5,14 +5,20 @@ import Geometry
 
 /// Positions of a source on the ellipsoid.
 struct Ground {
-  let reference: SpatialReference
-  let transformer: any CoordinateTransformer
-  let geodesy: any Geodesy
+  private let reference: SpatialReference
+  private let isWGS84: Bool
+  private let transformer: any CoordinateTransformer
+  private let geodesy: any Geodesy
+
+  init(_ reference: SpatialReference, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy) {
+    (self.reference, self.transformer, self.geodesy) = (reference, transformer, geodesy)
+    isWGS84 = reference == .wgs84
+  }
 
   /// Longitude and latitude; nil for a place that is not on the earth.
   func wgs84(_ point: Point) -> Point? {
     var place = point
-    if reference != .wgs84 {
+    if !isWGS84 {
       var values = [point.x, point.y]
       let isDone: Void? = try? values.withUnsafeMutableBufferPointer { (buffer) throws(TransformError) in
         try transformer.transform(buffer, stride: 2, hasZ: false, from: reference, to: .wgs84)

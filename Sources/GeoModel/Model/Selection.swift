@@ -53,7 +53,8 @@ extension World {
       guard let ids = overlays[OverlayID(object.id)].map({ ids.filter($0.store.contains(id:)) }) else { return nil }
       return (ids, try selectGraphics(ids, mode, of: OverlayID(object.id)))
     }
-    guard let ids = layers[LayerID(object.id)]?.store.map({ ids.filter($0.contains(id:)) }) else { return nil }
+    guard let store = layers[LayerID(object.id)].flatMap({ live($0).store }) else { return nil }
+    let ids = ids.filter(store.contains(id:))
     return (ids, try selectFeatures(ids, mode, of: LayerID(object.id)))
   }
 
@@ -65,19 +66,23 @@ extension World {
     _ ids: [Int], _ mode: SelectionMode, of id: LayerID
   ) throws(ModelError) -> Int {
     let changed = try changes(ofSelectionOf: id, by: ids, mode)
-    guard !changed.isEmpty else { return layers[id]?.features?.selectedCount ?? 0 }
-    recordUndo(Selected(id: id, ids: layers[id]?.store?.ids(of: changed) { _ in } ?? []))
+    guard !changed.isEmpty, let layer = layers[id] else { return selectedCount(of: id) }
+    recordUndo(Selected(id: id, ids: live(layer).store?.ids(of: changed) { _ in } ?? []))
     toggleSelection(of: changed, in: id)
     // Recorded even if the count is equal, since other features are selected.
-    record(.changed(ObjectReference(.layers, id.rawValue), .selectedCount))
+    let source = layer.features?.entitySource
+    let selected = source.map { layers(over: ObjectReference(.entitySources, $0.rawValue)) } ?? [id]
+    for layer in selected { record(.changed(ObjectReference(.layers, layer.rawValue), .selectedCount)) }
     touch(id)
-    return layers[id]?.features?.selectedCount ?? 0
+    return selectedCount(of: id)
   }
+
+  private func selectedCount(of id: LayerID) -> Int { layers[id].flatMap { live($0).features?.selectedCount } ?? 0 }
 
   private func changes(
     ofSelectionOf id: LayerID, by ids: [Int], _ mode: SelectionMode
   ) throws(ModelError) -> [UInt32] {
-    let features = try layers.require(id).requireFeatures()
+    let features = try live(try layers.require(id)).requireFeatures()
     guard let store = features.store else { throw .notLoaded(id.rawValue) }
     try store.requireAll(ids) { .noFeature($0) }
     let rows = store.rows(of: ids)
@@ -86,6 +91,10 @@ extension World {
   }
 
   fileprivate mutating func toggleSelection(of rows: [UInt32], in id: LayerID) {
+    if let source = layers[id]?.features?.entitySource {
+      _ = entitySources.modify(source) { $0.contents.toggleSelected(rows) }
+      return
+    }
     _ = layers.modify(id) { layer in
       layer.features?.store?.toggleSelected(rows)
       layer.features?.countSelected()
@@ -127,7 +136,7 @@ private struct Selected: UndoRecord {
 
   func isUndoable(in world: World) -> Bool { false }
   func rollBack(_ world: inout World) {
-    world.toggleSelection(of: world.layers[id]?.store?.rows(of: ids) ?? [], in: id)
+    world.toggleSelection(of: world.layers[id].flatMap { world.live($0).store?.rows(of: ids) } ?? [], in: id)
   }
   func undo(_ world: inout World) {}
 }

@@ -101,6 +101,7 @@ extension World {
     guard let source = layer.features?.entitySource else { return layer }
     var result = layer
     result.features?.store = entitySources.read(source) { $0.pointee.contents.entities }
+    result.features?.countSelected()
     return result
   }
 
@@ -121,7 +122,7 @@ extension World {
     case .disconnected, .failed: throw .notConnected(id)
     }
     let receipt = try edit(id) { (source) throws(StoreFailure) in
-      let ground = Ground(reference: source.schema.reference, transformer: transformer, geodesy: geodesy)
+      let ground = Ground(source.schema.reference, transformer, geodesy)
       let receipt = try source.contents.receive(batch, source.schema, source.limits, at: now, ground)
       return (receipt, receipt.edit)
     }
@@ -183,24 +184,18 @@ extension World {
     let outcome: (result: R, edit: EntityEdit, changed: [Property])?
     do {
       outcome = try entitySources.modify(id) { (source) throws(StoreFailure) in
-        let before = (source.contents.entities.count, source.contents.observations.count, source.contents.entities.extent, source.contents.counts)
+        let before = Summary(source.contents)
         let (result, edit) = try body(&source)
-        let contents = source.contents
-        var changed: [Property] = []
-        if contents.entities.count != before.0 { changed.append(.entityCount) }
-        if contents.observations.count != before.1 { changed.append(.observationCount) }
-        if contents.entities.extent != before.2 { changed.append(.extent) }
-        if contents.counts != before.3 { changed.append(.counts) }
-        return (result, edit, changed)
+        return (result, edit, Summary(source.contents).changes(since: before))
       }
     } catch { throw ModelError(error) }
     guard let (result, edit, changed) = outcome else { throw .unknownID(.entitySources, id.rawValue) }
     if !edit.isEmpty { record(.entities(id, edit)) }
     let source = ObjectReference(.entitySources, id.rawValue)
     judgePurged(edit.purgedEntities, of: source)
-    for property in changed { record(.changed(source, property)) }
+    for property in changed where property != .selectedCount { record(.changed(source, property)) }
     // Live data do not count as a change of the layer.
-    let ofLayers = changed.compactMap { $0 == .entityCount ? Property.featureCount : $0 == .extent ? .extent : nil }
+    let ofLayers = changed.compactMap { $0 == .entityCount ? Property.featureCount : $0 == .counts || $0 == .observationCount ? nil : $0 }
     if !ofLayers.isEmpty {
       for layer in layers(over: source) {
         for property in ofLayers { record(.changed(ObjectReference(.layers, layer.rawValue), property)) }
@@ -208,6 +203,27 @@ extension World {
     }
     if !changed.isEmpty { touch(id) }
     return result
+  }
+}
+
+/// Derived properties of a source's contents, and of the layers over it.
+private struct Summary {
+  private let entities: Int
+  private let observations: Int
+  private let selected: Int
+  private let extent: Envelope?
+  private let counts: EntityCounts
+
+  init(_ contents: EntityContents) {
+    (entities, observations) = (contents.entities.count, contents.observations.count)
+    (selected, extent, counts) = (contents.entities.selectedCount, contents.entities.extent, contents.counts)
+  }
+
+  /// The properties whose values differ from the earlier ones; `selectedCount` is one of layers.
+  func changes(since earlier: Summary) -> [Property] {
+    (entities == earlier.entities ? [] : [.entityCount]) + (observations == earlier.observations ? [] : [.observationCount])
+      + (extent == earlier.extent ? [] : [.extent]) + (selected == earlier.selected ? [] : [.selectedCount])
+      + (counts == earlier.counts ? [] : [.counts])
   }
 }
 

@@ -106,9 +106,9 @@ package enum EntityService: EntityHandlers {
   // MARK: Queries
 
   package static func getEntity(_ params: GetEntity.Params, in world: World) throws -> GetEntity.Result {
-    let (source, track) = try found(params.entitySource, params.entity, params.track, in: world)
-    guard let last = track.observations.last.flatMap({ source.observation($0.id) }) else {
-      throw ModelError.unknownItem(noun: "entity", id: "\(params.entity ?? 0)")
+    let (source, entity, track) = try found(params.entitySource, params.entity, params.track, in: world)
+    guard let last = track.observations.last.flatMap({ source.observation($0, of: entity, track) }) else {
+      throw ModelError.unknownItem(noun: "entity", id: "\(entity)")
     }
     return .init(revision: world.revision, observation: last, observationCount: track.observations.count)
   }
@@ -116,16 +116,16 @@ package enum EntityService: EntityHandlers {
   package static func queryObservations(
     _ params: QueryObservations.Params, in world: World
   ) throws -> QueryObservations.Result {
-    let (source, track) = try found(params.entitySource, params.entity, params.track, in: world)
+    let (source, entity, track) = try found(params.entitySource, params.entity, params.track, in: world)
     let rest = track.observations.dropFirst(params.offset)
     return .init(
-      revision: world.revision, observations: rest.prefix(params.limit).compactMap { source.observation($0.id) },
+      revision: world.revision, observations: rest.prefix(params.limit).compactMap { source.observation($0, of: entity, track) },
       exceededLimit: rest.count > params.limit)
   }
 
   private static func found(
     _ source: String, _ entity: Int?, _ track: JSONOpaque?, in world: World
-  ) throws -> (EntitySource, EntityTrack) {
+  ) throws -> (EntitySource, Int, EntityTrack) {
     let source = try world.entitySources.require(ID(source))
     guard (entity == nil) != (track == nil) else { throw ModelError.oneOf(["entity", "track"]) }
     let number: Int?
@@ -133,7 +133,7 @@ package enum EntityService: EntityHandlers {
     guard let number, let found = source.contents.track(of: number) else {
       throw ModelError.unknownItem(noun: "entity", id: entity.map { "\($0)" } ?? (try? track?.value?.string()) ?? track?.value?.jsonText ?? "")
     }
-    return (source, found)
+    return (source, number, found)
   }
 
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {

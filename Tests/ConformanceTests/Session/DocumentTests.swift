@@ -250,12 +250,18 @@ func savedState(_ tree: Value?, keeping sources: Set<String>) -> Value {
     })
   members["layers"] = members["layers"]?.mapped { layer in
     var layer = layer
-    for name in ["loadStatus", "featureCount", "extent", "selectedCount"] { layer[name] = nil }
+    // A loaded layer keeps the fields that its source had.
+    for name in ["loadStatus", "featureCount", "extent", "selectedCount", "fields"] { layer[name] = nil }
     // A closed source has the id NAME-2 in a document in which a later one is NAME.
     if let id = layer["source"]?.string, let number = id.firstRange(of: /-[0-9]+$/) {
       layer["source"] = .string(String(id[..<number.lowerBound]))
     }
     return layer
+  }
+  members["entitySources"] = members["entitySources"]?.mapped { source in
+    var source = source
+    for name in ["status", "replayFactor", "entityCount", "observationCount", "extent", "counts"] { source[name] = nil }
+    return source
   }
   for name in ["maps", "scenes"] {
     members[name] = members[name]?.mapped { container in

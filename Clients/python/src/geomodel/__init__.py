@@ -14,7 +14,7 @@ from ._generated import __version__, types
 from ._results import decode_column, decode_columns
 from ._parts import Parts, SyncParts
 from ._streams import Stream
-from ._subscriptions import EventSubscription, LocationSubscription, StateChange, StateSubscription, Subscription
+from ._subscriptions import EntitySubscription, EventSubscription, LocationSubscription, StateChange, StateSubscription, Subscription
 from ._sync import SyncClient, SyncServer, launch_sync
 from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscription
 from .errors import (
@@ -35,6 +35,7 @@ __all__ = [
     "Client",
     "ClosedError",
     "EncodeError",
+    "EntitySubscription",
     "Error",
     "EventSubscription",
     "GeoModelError",

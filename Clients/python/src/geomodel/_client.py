@@ -21,7 +21,15 @@ from ._limits import Limits
 from ._options import CallOptions
 from ._parts import Parts
 from ._streams import Stream
-from ._subscriptions import DEFAULT_LIMIT, EventSubscription, LocationSubscription, Opening, StateSubscription, Subscription
+from ._subscriptions import (
+    DEFAULT_LIMIT,
+    EntitySubscription,
+    EventSubscription,
+    LocationSubscription,
+    Opening,
+    StateSubscription,
+    Subscription,
+)
 from .errors import ClosedError, ProtocolError, ServerDiedError
 
 PROTOCOL_VERSIONS = (types.PROTOCOL_VERSION,)
@@ -195,6 +203,23 @@ class Client(Caller, Domains):
         """
         params = _present(locationSource=location_source, delivery=delivery)
         return Opening(self, "location/observe", params, lambda: LocationSubscription(self, limit, delivery == "newest"))
+
+    def observe_entities(
+        self,
+        entity_source: str,
+        *,
+        notices: types.EntityNotices | None = None,
+        envelope: types.Envelope | None = None,
+        max_rate: float | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> Opening[EntitySubscription]:
+        """Observes an entity source; each item's `method` is `entity/received`, `entity/purged` or `entity/statusChanged`.
+
+        `async for observation in sub.observations()` iterates over the observations alone: with `notices="newest"` (when absent) the
+        newest of each entity, with `"every"` each.
+        """
+        params = _present(entitySource=entity_source, notices=notices, envelope=envelope, maxRate=max_rate)
+        return Opening(self, "entity/observe", params, lambda: EntitySubscription(self, limit))
 
 
 class Server(Client):

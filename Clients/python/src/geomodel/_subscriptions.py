@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any, Callable, Generator, Generic, Mapping, TypeVar
+from typing import Any, AsyncIterator, Callable, Generator, Generic, Mapping, TypeVar
 
 from ._caller import Caller
 from ._replica import Replica
@@ -127,6 +127,20 @@ class LocationSubscription(Subscribed[dict[str, Any]]):
             if self._newest:
                 self._items.clear()
             self._push(params["location"])
+
+
+class EntitySubscription(Subscription):
+    """Observes an entity source."""
+
+    async def observations(self) -> AsyncIterator[dict[str, Any]]:
+        """The observations received, one by one; other notifications are skipped. `left_out` counts those that were not sent."""
+        async for item in self:
+            if item["method"] == "entity/received":
+                self.left_out += item["omitted"]
+                for observation in item["observations"]:
+                    yield observation
+
+    left_out = 0
 
 
 class StateSubscription(Subscribed[StateChange]):

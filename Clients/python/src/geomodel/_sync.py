@@ -139,6 +139,7 @@ class SyncClient(Domains):
     observe_location = _followed(Client.observe_location, SyncSubscription)
     observe_geotrigger = _followed(Client.observe_geotrigger, SyncEventSubscription)
     locations = _followed(Client.locations, SyncSubscription)
+    observe_entities = _followed(Client.observe_entities, SyncSubscription)
 
 
 class SyncServer(SyncClient):
