@@ -159,7 +159,7 @@ let package = Package(
       "Host",
       [
         "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel",
-        "GeoProtocol", "SpatialRelations", "GeometryEngine", "Geometry", "JSON", "JSONRPC", "Calendar", "Readers", "Platform", logging,
+        "GeoProtocol", "SpatialRelations", "GeometryEngine", "Geometry", "JSON", "JSONRPC", "Calendar", "Files", "Readers", "Reading", "Platform", logging,
         .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .executableTarget(

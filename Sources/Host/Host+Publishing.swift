@@ -46,7 +46,10 @@ extension Host {
       }
     }
     // Only a change can start an animation.
-    if !changes.isEmpty { scheduleTick() }
+    if !changes.isEmpty {
+      scheduleTick()
+      matchFeeds()
+    }
   }
 
   /// Makes a change that no request causes, and publishes it.
@@ -214,5 +217,6 @@ extension Host {
     world.interruptAllAnimations()
     world.stopAllLocationSources()
     publish()
+    endFeeds()
   }
 }

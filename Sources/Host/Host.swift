@@ -1,6 +1,7 @@
 // The server without its standard streams: one world, and its clients.
 
 import Calendar
+import Files
 import GeoModel
 import Geometry
 import Handlers
@@ -53,6 +54,10 @@ public final class Host {
   /// The connected clients. Each removes itself when its session ends.
   private(set) var clients: [Connected] = []
   var ticking: LoopTimer?
+  /// The files of sources.
+  var followed: [ObjectReference: FollowedFile] = [:]
+  /// Which files sources may follow.
+  let feedPolicy: FilePolicy
   var trimming: LoopTimer?
   /// Number of features added and removed since memory was last trimmed.
   var untrimmed = 0
@@ -77,6 +82,10 @@ public final class Host {
   package init(_ configuration: Configuration, on loop: any Loop) {
     self.configuration = configuration
     self.loop = loop
+    feedPolicy = FilePaths(
+      root: configuration.workingDirectory, allowedDirectories: configuration.allowedDirectories,
+      writableDirectories: configuration.writableDirectories
+    ).policy
     world = World(
       transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
       now: configuration.now())

@@ -10,7 +10,7 @@ extension Wire {
   package static func entityStatus(_ status: EntityStatus) -> EntityProtocol.EntityStatus {
     switch status {
     case .disconnected: .disconnected
-    case .connecting(let attempt, let error): .connecting(.init(attempt: attempt, error: failure(error)))
+    case .connecting(let attempt, let error): .connecting(.init(attempt: attempt, error: error.map(failure)))
     case .connected: .connected
     case .failed(let error): .failed(failure(error))
     }
@@ -22,7 +22,7 @@ extension Wire {
       received: counts.received, late: counts.late, purged: counts.purged,
       rejected: .init(
         track: rejected[.track] ?? 0, position: rejected[.position] ?? 0, time: rejected[.time] ?? 0),
-      lostValues: counts.lostValues)
+      lostValues: counts.lostValues, badLines: counts.badLines > 0 ? counts.badLines : nil)
   }
 
   /// An observation of an entity.

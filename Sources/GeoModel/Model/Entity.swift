@@ -25,6 +25,8 @@ public protocol Entity: Sendable {
   func closes(with object: ObjectReference) -> Bool
   /// Whether the clock changes the object: it runs an animation or emits locations.
   var isMoving: Bool { get }
+  /// The file that the object wants to follow now.
+  var wantedFeed: FeedFile? { get }
   /// The object that contains this one: a change here also counts as a change there.
   var parent: ObjectReference? { get }
   /// The object without its contents, to be kept for undo. Contents have undo records of their own.
@@ -77,6 +79,7 @@ extension Entity {
   public var references: [Text] { [] }
   public func closes(with object: ObjectReference) -> Bool { owner == object }
   public var isMoving: Bool { false }
+  public var wantedFeed: FeedFile? { nil }
   public var parent: ObjectReference? { owner }
   public var memento: Self { self }
   public var byteCount: Int { 1024 }

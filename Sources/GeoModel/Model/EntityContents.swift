@@ -94,6 +94,8 @@ public struct EntityCounts: Hashable, Sendable {
   public internal(set) var rejected: [ObservationFault: Int] = [:]
   /// Values of attributes that are not declared, or of another type.
   public internal(set) var lostValues = 0
+  /// Lines of a file that have no observation.
+  public internal(set) var badLines = 0
 }
 
 /// An edit of a source's observations.
@@ -354,6 +356,8 @@ public struct EntityContents: Sendable {
     entities.assign(heads, ids.enumerated().map { ($0, $1) })
   }
 
+
+  mutating func countLost(lines: Int) { counts.badLines += lines }
 
   mutating func countSkipped(_ count: Int) { if count > 0 { counts.rejected[.time, default: 0] += count } }
 }

@@ -6,8 +6,8 @@ import Geometry
 /// The state of an entity source's connection to its feed.
 public enum EntityStatus: Hashable, Sendable {
   case disconnected
-  /// The connection was lost; the number of the attempt to reconnect.
-  case connecting(attempt: Int, Failure)
+  /// The number of the attempt to connect, and why the last connection or attempt ended; nil for the first.
+  case connecting(attempt: Int, Failure?)
   case connected
   case failed(Failure)
 }
@@ -66,6 +66,8 @@ public struct EntitySource: Sendable {
   var reconnecting: Reconnecting?
   /// Nil for a source to which clients push.
   public internal(set) var replay: EntityReplay?
+  /// The file that it follows; nil for a replay, and if clients push.
+  public internal(set) var file: FeedFile?
   public internal(set) var contents: EntityContents
 
   init(id: EntitySourceID, owner: ObjectReference?, schema: EntitySchema) {
@@ -76,6 +78,15 @@ public struct EntitySource: Sendable {
 
 extension EntitySource: Entity {
   public var isMoving: Bool { limits.maxAge != nil || reconnecting != nil || replay?.resumed != nil }
+  public var wantedFeed: FeedFile? {
+    guard var file else { return nil }
+    switch status {
+    case .connected: break
+    case .connecting(let attempt, _): file.attempt = attempt
+    case .disconnected, .failed: return nil
+    }
+    return file
+  }
   /// Entities are live data, so they do not count as a change of the owner.
   public var parent: ObjectReference? { nil }
   public var requirements: [ObjectReference] { owner.map { [$0] } ?? [] }
@@ -97,7 +108,7 @@ extension EntitySource: Entity {
   public func undone(from current: EntitySource) -> EntitySource {
     var result = rolledBack(from: current)
     (result.revision, result.status) = (current.revision, current.status)
-    (result.reconnecting, result.replay) = (current.reconnecting, current.replay)
+    (result.reconnecting, result.replay, result.file) = (current.reconnecting, current.replay, current.file)
     return result
   }
 

@@ -86,6 +86,8 @@ public struct Simulation: Sendable {
 /// Text of a receiver.
 public struct NMEAFeed: Sendable {
   var reader = NMEAReader()
+  /// Nil if clients push the text.
+  public internal(set) var file: FeedFile?
   /// When the last sentence of the epoch that has begun came; nil between two epochs.
   var epochTime: Instant?
   /// Seconds after which an epoch ends in which no more sentences come.

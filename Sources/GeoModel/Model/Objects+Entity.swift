@@ -77,6 +77,10 @@ extension LocationSource: Entity {
   public func closes(with object: ObjectReference) -> Bool {
     owner == object || object.collection == .locationSources && upstream?.rawValue == object.id
   }
+  public var wantedFeed: FeedFile? {
+    guard case .nmea(let feed) = feed, status == .starting || status == .started else { return nil }
+    return feed.file
+  }
   public var isMoving: Bool { resumedAt != nil || staleTime != nil || epochEnd != nil }
   /// A location is live data, so it does not count as a change of the owner.
   public var parent: ObjectReference? { nil }

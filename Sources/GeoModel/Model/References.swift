@@ -8,6 +8,8 @@ struct References: Sendable {
   private var referrers: TreeDictionary<Text, Referrers> = [:]
   /// Views with an animation, and running location sources.
   private(set) var moving = Referrers()
+  /// Sources that follow a file.
+  private(set) var feeding = Referrers()
 
   /// Updates the index for an object that was inserted (no `old`), changed, or removed (no `new`).
   mutating func update<E: Entity>(_ old: E?, _ new: E?, at number: Int) {
@@ -21,6 +23,9 @@ struct References: Sendable {
     let (moved, moves) = (old?.isMoving ?? false, new?.isMoving ?? false)
     if moves, !moved { moving.insert(object, at: number) }
     if moved, !moves { moving.remove(at: number) }
+    let (fed, feeds) = (old?.wantedFeed != nil, new?.wantedFeed != nil)
+    if feeds, !fed { feeding.insert(object, at: number) }
+    if fed, !feeds { feeding.remove(at: number) }
   }
 
   private static func all(of object: (some Entity)?) -> [Text] {
@@ -51,6 +56,9 @@ extension World {
 
   /// The objects of one kind that move, in the order of creation.
   func moving<E: Entity>(_ kind: E.Type) -> [ID<E>] { references.moving.ids(of: kind) }
+
+  /// The objects of one kind that follow a file, in the order of creation.
+  func feeding<E: Entity>(_ kind: E.Type) -> [ID<E>] { references.feeding.ids(of: kind) }
 
   /// Whether an animation or a location source runs, so that ticks are needed.
   public var isMoving: Bool { !references.moving.isEmpty }

@@ -41,6 +41,11 @@ extension World {
   public mutating func connectEntitySource(_ id: EntitySourceID) throws(ModelError) {
     let now = clock.now
     try change(id) { (source) throws(ModelError) in
+      if let file = source.file {
+        guard source.wantedFeed == nil else { return }
+        (source.status, source.reconnecting) = (.connecting(attempt: file.attempt, nil), nil)
+        return
+      }
       (source.status, source.reconnecting) = (.connected, nil)
       source.replay?.resume(at: now)
     }
@@ -62,6 +67,43 @@ extension World {
       source.status = .connecting(attempt: 1, failure)
       source.reconnecting = Reconnecting(attempt: 1, next: now, failure: failure)
     }
+  }
+
+  // MARK: Files
+
+  mutating func followFile(_ file: FeedFile?, _ id: EntitySourceID) throws(ModelError) {
+    try disconnectEntitySource(id)
+    try change(id) { (source) throws(ModelError) in source.file = file }
+  }
+
+  mutating func entityFeedOpened(_ id: EntitySourceID) {
+    guard case .connecting = entitySources[id]?.status else { return }
+    changeKnown(id, by: .location) { source in
+      // Another number would open the file again.
+      source.file = source.wantedFeed
+      (source.status, source.reconnecting) = (.connected, nil)
+    }
+  }
+
+  mutating func entityFeedEnded(_ id: EntitySourceID, _ failure: Failure?) {
+    guard entitySources[id]?.wantedFeed != nil else { return }
+    guard let failure else { return changeKnown(id, by: .location) { ($0.status, $0.reconnecting) = (.disconnected, nil) } }
+    let now = clock.now
+    changeKnown(id, by: .location) { source in
+      if let last = source.reconnecting {
+        source.reconnecting = Reconnecting(attempt: last.attempt, next: last.next, failure: failure)
+        source.status = .connecting(attempt: last.attempt, failure)
+        return
+      }
+      let attempt = (source.wantedFeed?.attempt ?? 0) + 1
+      source.status = .connecting(attempt: attempt, failure)
+      source.reconnecting = Reconnecting(
+        attempt: attempt, next: now.advanced(by: attempt > 2 ? Reconnecting.interval : 0), failure: failure)
+    }
+  }
+
+  mutating func countLost(_ lines: [String: Int], of id: EntitySourceID) {
+    changeKnown(id, by: .location) { $0.contents.countLost(lines: lines.values.reduce(0, +)) }
   }
 
   /// Closes a source with the layers over it.

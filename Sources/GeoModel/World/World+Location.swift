@@ -94,7 +94,9 @@ extension World {
   private mutating func attempt(_ id: LocationSourceID) {
     guard let source = locationSources[id], source.status == .starting else { return }
     switch source.feed {
-    case .simulated, .nmea: run(id)
+    // What follows a file has started when that is open.
+    case .nmea(let feed): if feed.file == nil { run(id) }
+    case .simulated: run(id)
     case .replay(var replay):
       if source.emitted == 0 || source.hasEnded {
         let refusals: [LocationRefusal?]
@@ -185,6 +187,25 @@ extension World {
     case .started where authorization != .granted: settle(id, .failedToStart(.locationDenied(id)))
     case .started, .stopped, .stopping, .failedToStart: break
     }
+  }
+
+  // MARK: Files
+
+  mutating func followFile(_ file: FeedFile?, _ id: LocationSourceID) throws(ModelError) {
+    let source = try locationSources.require(id)
+    guard case .nmea(var feed) = source.feed else { throw .wrongLocationKind(id.rawValue, source.kind, expected: [.nmea]) }
+    stop(id)
+    feed.file = file
+    changeKnown(id) { $0.feed = .nmea(feed) }
+  }
+
+  mutating func locationFeedOpened(_ id: LocationSourceID) {
+    if locationSources[id]?.status == .starting { run(id) }
+  }
+
+  mutating func locationFeedEnded(_ id: LocationSourceID, _ failure: Failure?) {
+    guard let source = locationSources[id], source.status == .starting || source.status == .started else { return }
+    settle(id, failure.map { .failedToStart($0) } ?? .stopped, by: .location)
   }
 
   // MARK: Stopping

@@ -93,6 +93,37 @@ package enum EntityService: EntityHandlers {
       lostValues: receipt.lostValues)
   }
 
+  package static func follow(_ params: Follow.Params, on client: any HandlerClient) throws -> Follow.Result {
+    let file = try params.path.map { FeedFile(path: try client.files.path($0), follows: params.follows, skipsOld: params.skipsOld) }
+    try client.receive { try $0.follow(file, by: ObjectReference(.entitySources, params.entitySource)) }
+    return .init(revision: client.world.revision)
+  }
+
+  /// Receives the features of a file's lines.
+  ///
+  /// - Returns: the number of those that are no observations.
+  package static func receive(_ features: JSONValue, of id: EntitySourceID, in world: inout World) -> Int {
+    guard let reference = world.entitySources[id]?.schema.reference else { return 0 }
+    let transformer = world.transformer
+    func read(_ features: [JSONOpaque]) -> FeatureBatch? {
+      var reader = GraphicReader { geometry, name in
+        try transformer.transform(geometry, from: SpatialReference(name), to: reference)
+      }
+      let batch = reader.readObservations(features)
+      return reader.failureCount == 0 ? batch : nil
+    }
+    let all = (try? features.array { JSONOpaque.parsed($0) }) ?? []
+    if let batch = read(all) {
+      _ = try? world.receive(batch, of: id)
+      return 0
+    }
+    return all.count { feature in
+      guard let batch = read([feature]) else { return true }
+      _ = try? world.receive(batch, of: id)
+      return false
+    }
+  }
+
   private static func faults(_ receipt: EntityReceipt) -> [EntityProtocol.RejectedObservation]? {
     receipt.faults.isEmpty ? nil : receipt.faults.map { .init(index: $0.index, reason: $0.fault.wire) }
   }

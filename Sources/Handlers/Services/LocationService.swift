@@ -128,6 +128,12 @@ package enum LocationService: LocationHandlers {
     Wire.locationStatus(try world.locationSources.require(ID(id)).status)
   }
 
+  package static func follow(_ params: Follow.Params, on client: any HandlerClient) throws -> Follow.Result {
+    let file = try params.path.map { FeedFile(path: try client.files.path($0), follows: params.follows, skipsOld: params.skipsOld) }
+    try client.receive { try $0.follow(file, by: ObjectReference(.locationSources, params.locationSource)) }
+    return .init(revision: client.world.revision)
+  }
+
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
     let source = try client.world.locationSources.require(ID(params.locationSource))
     let id = try client.subscribers.makeID()
