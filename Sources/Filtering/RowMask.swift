@@ -29,6 +29,30 @@ extension RowMask {
     }
   }
 
+  /// Writes the marked rows in ascending order, and returns their number. Eight marked rows that follow one another are written at once.
+  package func markedRows(into rows: UnsafeMutableBufferPointer<UInt16>) -> Int {
+    let eight = SIMD8<UInt16>(0, 1, 2, 3, 4, 5, 6, 7)
+    guard let target = UnsafeMutableRawPointer(rows.baseAddress) else { return 0 }
+    var count = 0
+    withMemoryRebound(to: UInt64.self) { words in
+      for index in words.indices {
+        var word = UInt64(littleEndian: words[index])
+        let first = UInt16(truncatingIfNeeded: index &* 8)
+        if word == 0x0101_0101_0101_0101 {
+          target.storeBytes(of: eight &+ first, toByteOffset: count &* 2, as: SIMD8<UInt16>.self)
+          count &+= 8
+          continue
+        }
+        while word != 0 {
+          rows[count] = first &+ UInt16(truncatingIfNeeded: word.trailingZeroBitCount &>> 3)
+          count &+= 1
+          word &= word &- 1
+        }
+      }
+    }
+    return count
+  }
+
   func unmark(_ bits: RowBits) { bits.withWords(unmark) }
 
   /// Unmarks the rows whose bits are set.

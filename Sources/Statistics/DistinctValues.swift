@@ -108,12 +108,16 @@ struct DistinctValues: Sendable {
           let row = Int(rows[place])
           let code = row < codes.count ? codes[row] : CodeColumn.none
           if known[Int(code)] == .max {
-            known[Int(code)] = column.withText(at: row) { number(of: .string($0)) } ?? number(of: .null)
+            known[Int(code)] = number(ofRow: row, in: column)
           }
           numbers[place] = known[Int(code)]
         }
       }
     }
+  }
+
+  mutating func number(ofRow row: Int, in column: CodeColumn) -> UInt32 {
+    column.withText(at: row) { number(of: .string($0)) } ?? number(of: .null)
   }
 
   // MARK: Order

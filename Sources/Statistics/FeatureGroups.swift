@@ -32,7 +32,7 @@ public struct FeatureGroups: Sendable {
   /// The number of stored values; kept numbers are an eighth of their size.
   var cellCount: Int { groups.cellCount + groups.count * totals.fieldCount + totals.keptCount / 8 }
 
-  mutating func sortKept(checking check: CancellationCheck) throws { try totals.sortKept(checking: check) }
+  mutating func finish(checking check: CancellationCheck) throws { try totals.finish(checking: check) }
 
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {
     groups.add(rows, of: chunk)

@@ -23,7 +23,7 @@ extension FeatureStore {
       groups.add(rows, of: chunk)
       guard groups.cellCount <= limit else { throw TooManyGroups(limit: limit) }
     }
-    try groups.sortKept { _ in try check(1) }
+    try groups.finish { _ in try check(1) }
     return groups
   }
 
@@ -34,11 +34,7 @@ extension FeatureStore {
   ) throws {
     try withUnsafeTemporaryAllocation(of: UInt16.self, capacity: FeatureChunk.capacity) { found in
       func unpack(_ slot: Slot, _ mask: RowMask) throws {
-        var count = 0
-        mask.forEachMarked { row in
-          found[count] = UInt16(truncatingIfNeeded: row)
-          count &+= 1
-        }
+        let count = mask.markedRows(into: found)
         if count > 0 { try visit(slot.chunk, UnsafeBufferPointer(rebasing: found[..<count])) }
       }
       switch features {

@@ -17,6 +17,8 @@ struct FieldTotals {
   /// Deviations by group; empty if not needed, like the extremes.
   private(set) var deviations: [Deviations] = []
   private(set) var extremes: [Extremes] = []
+  /// Sums of integers by group that are not in the totals yet: converting them takes longer than adding them.
+  private var pending: [NumberPart<IntegerSum>] = []
   /// All numbers by group.
   private var kept: [[Double]] = []
   private(set) var keptCount = 0
@@ -63,13 +65,19 @@ struct FieldTotals {
     deviations.removeAll(keepingCapacity: true)
     extremes.removeAll(keepingCapacity: true)
     kept.removeAll(keepingCapacity: true)
+    pending.removeAll(keepingCapacity: true)
     (keptCount, isSorted) = (0, false)
   }
 
   // MARK: Quantiles
 
-  /// Called after the last value. Without it, each quantile sorts a copy.
-  mutating func sortKept(checking check: CancellationCheck) throws {
+  /// Called after the last value of chunks. Without it, each quantile sorts a copy.
+  mutating func finish(checking check: CancellationCheck) throws {
+    for group in pending.indices {
+      if group & 0xfff == 0xfff { try check(0) }
+      addPending(group)
+    }
+    pending = []
     for group in kept.indices {
       let done = Double(group) / Double(kept.count)
       try check(done)
@@ -110,6 +118,13 @@ struct FieldTotals {
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk, _ groups: borrowing RowGroups) {
     guard let index = chunk.index(of: column) else { return }
     switch chunk.columns[index].layout {
+    case .integers where chunk.columns[index].integerBounds.isAddable && !needs.contains(.values):
+      let parts = NumberPart<IntegerSum>.parts(of: chunk.columns[index], rows, groups, true, known: pending)
+      while pending.count < counts.count { pending.append(NumberPart()) }
+      for (part, group) in zip(parts, groups.occurring) {
+        if pending[group].count + part.count > NumberPart<IntegerSum>.most { addPending(group) }
+        pending[group].add(part)
+      }
     case .integers where chunk.columns[index].integerBounds.isSummable && !needs.contains(.values):
       add(
         NumberPart<IntegerSum>.parts(of: chunk.columns[index], rows, groups, needs.contains(.deviations)),
@@ -148,6 +163,11 @@ struct FieldTotals {
     if needs.contains(.extremes) { extremes[group].include(RankedValue(scalar.attribute, isTime: isTime)) }
   }
 
+  private mutating func addPending(_ group: Int) {
+    add([pending[group]], [group])
+    pending[group] = NumberPart()
+  }
+
   /// Adds the sums of a chunk's groups.
   private mutating func add<Sum>(_ parts: [NumberPart<Sum>], _ occurring: [Int]) {
     for (part, group) in zip(parts, occurring) where part.count > 0 {
@@ -162,6 +182,9 @@ struct FieldTotals {
 }
 
 extension ValueBounds<Int64> {
+  /// Whether sums of many chunks fit as ``isSummable`` says.
+  fileprivate var isAddable: Bool { least > -(1 << 43) && greatest < 1 << 43 }
+
   /// Whether the sum of a chunk's values fits in 64 bits.
   fileprivate var isSummable: Bool {
     let bound = Int64.max / Int64(FeatureChunk.capacity)

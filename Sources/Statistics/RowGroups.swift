@@ -22,6 +22,8 @@ struct RowGroups: Sendable {
 
   /// The groups in the current chunk, in the order of their numbers in it.
   private(set) var occurring: [Int] = []
+  /// The number of rows of each of them.
+  private(set) var sizes: [Int] = []
   /// The number of each row's group within the chunk.
   private(set) var local = [UInt16](repeating: 0, count: FeatureChunk.capacity)
 
@@ -78,7 +80,13 @@ struct RowGroups: Sendable {
 
   /// Processes rows of the next chunk, which sets ``local`` and ``occurring``.
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {
-    guard !columns.isEmpty else { return }
+    guard !columns.isEmpty else { return sizes = [rows.count] }
+    self.chunk += 1
+    occurring.removeAll(keepingCapacity: true)
+    sizes.removeAll(keepingCapacity: true)
+    if columns.count == 1, let column = chunk.index(of: columns[0]), chunk.columns[column].layout == .codes {
+      return add(rows, of: chunk.columns[column].codes)
+    }
     for index in columns.indices {
       numbers.withUnsafeMutableBufferPointer { numbers in
         values.withUnsafeMutableBufferPointer { values in
@@ -107,29 +115,70 @@ struct RowGroups: Sendable {
     }
   }
 
-  private mutating func renumber(_ count: Int) {
-    chunk += 1
-    occurring.removeAll(keepingCapacity: true)
-    while lastChunks.count < self.count {
-      lastChunks.append(0)
-      lastNumbers.append(0)
+  /// One column of codes, each of which is looked up once.
+  private mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of column: CodeColumn) {
+    withUnsafeTemporaryAllocation(of: UInt16.self, capacity: 1024) { space in
+      space.initialize(repeating: 0)
+      // By code: the number of rows, and the group within the chunk. In order: the codes that occur, and their first rows.
+      let (tally, known) = (space.extracting(..<256), space.extracting(256..<512))
+      let (found, first) = (space.extracting(512..<768), space.extracting(768...))
+      var count = 0
+      column.codes.withUnsafeBufferPointer { codes in
+        // Rows ascend, so that these are all of the chunk's.
+        let isWhole = rows.count == codes.count && rows.last.map { Int($0) < codes.count } ?? false
+        @inline(__always)
+        func code(_ place: Int) -> Int {
+          if isWhole { return Int(codes[place]) }
+          let row = Int(rows[place])
+          return Int(row < codes.count ? codes[row] : CodeColumn.none)
+        }
+        for place in rows.indices {
+          let code = code(place)
+          if tally[code] == 0 {
+            (found[count], first[count]) = (UInt16(truncatingIfNeeded: code), rows[place])
+            count &+= 1
+          }
+          tally[code] &+= 1
+        }
+        for index in 0..<count {
+          let code = Int(found[index])
+          known[code] = UInt16(truncatingIfNeeded: index)
+          occurring.append(Int(distinct[0].number(ofRow: Int(first[index]), in: column)))
+          sizes.append(Int(tally[code]))
+        }
+        local.withUnsafeMutableBufferPointer { local in
+          for place in rows.indices { local[place] = known[code(place)] }
+        }
+      }
     }
-    numbers.withUnsafeBufferPointer { numbers in
-      local.withUnsafeMutableBufferPointer { local in
-        lastChunks.withUnsafeMutableBufferPointer { lastChunks in
-          lastNumbers.withUnsafeMutableBufferPointer { lastNumbers in
-            for place in 0..<count {
-              let group = Int(numbers[place])
-              if lastChunks[group] != chunk {
-                lastChunks[group] = chunk
-                lastNumbers[group] = UInt16(truncatingIfNeeded: occurring.count)
-                occurring.append(group)
+  }
+
+  private mutating func renumber(_ count: Int) {
+    withUnsafeTemporaryAllocation(of: UInt16.self, capacity: FeatureChunk.capacity) { tally in
+      tally.initialize(repeating: 0)
+      while lastChunks.count < self.count {
+        lastChunks.append(0)
+        lastNumbers.append(0)
+      }
+      numbers.withUnsafeBufferPointer { numbers in
+        local.withUnsafeMutableBufferPointer { local in
+          lastChunks.withUnsafeMutableBufferPointer { lastChunks in
+            lastNumbers.withUnsafeMutableBufferPointer { lastNumbers in
+              for place in 0..<count {
+                let group = Int(numbers[place])
+                if lastChunks[group] != chunk {
+                  lastChunks[group] = chunk
+                  lastNumbers[group] = UInt16(truncatingIfNeeded: occurring.count)
+                  occurring.append(group)
+                }
+                local[place] = lastNumbers[group]
+                tally[Int(lastNumbers[group])] &+= 1
               }
-              local[place] = lastNumbers[group]
             }
           }
         }
       }
+      sizes = occurring.indices.map { Int(tally[$0]) }
     }
   }
 }

@@ -39,9 +39,9 @@ public struct StatisticTotals: Sendable {
   /// The number of values that are kept, for statistics that need all.
   var keptCount: Int { fields.reduce(0) { $0 + $1.keptCount } }
 
-  /// Sorts the kept values, so that each statistic need not.
-  mutating func sortKept(checking check: CancellationCheck) throws {
-    for index in fields.indices { try fields[index].sortKept(checking: check) }
+  /// Called after the last chunk. Sorts the kept values, so that each statistic need not.
+  mutating func finish(checking check: CancellationCheck) throws {
+    for index in fields.indices { try fields[index].finish(checking: check) }
   }
 
   /// Adds empty groups until there are `groups`.
@@ -63,7 +63,7 @@ public struct StatisticTotals: Sendable {
 
   /// Adds rows of a chunk to the groups in `groups`.
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk, _ groups: borrowing RowGroups) {
-    for place in rows.indices { sizes[groups.occurring[Int(groups.local[place])]] += 1 }
+    for (group, size) in zip(groups.occurring, groups.sizes) { sizes[group] += size }
     for index in fields.indices { fields[index].add(rows, of: chunk, groups) }
   }
 
