@@ -15,6 +15,7 @@ extension Host {
     var before = world.takeReplaced()
     if let before { for each in clients { each.client.subscribers.compare(with: before) } }
     let changes = world.takeChanges()
+    Recordings.add(changes, in: &world)
     let ended = world.takeEndedProcesses()
     let taps = located(world.takeTaps())
     for each in clients {
@@ -218,5 +219,6 @@ extension Host {
     world.stopAllLocationSources()
     publish()
     endFeeds()
+    world.stopRecording(nil)
   }
 }

@@ -47,6 +47,8 @@ public struct World: Sendable {
   var fencing = Fencing()
   /// Index of references between objects, and of moving objects.
   var references = References()
+  /// The recordings that run, by source.
+  public internal(set) var recorders: [ObjectReference: [Recorder]] = [:]
   var origin = Origin.client(nil)
   /// Whether the current command makes a step of history.
   var isStep = true

@@ -128,6 +128,26 @@ package enum LocationService: LocationHandlers {
     Wire.locationStatus(try world.locationSources.require(ID(id)).status)
   }
 
+  package static func record(_ params: Record.Params, in world: inout World) throws -> Plan<Record.Result> {
+    let id = LocationSourceID(params.locationSource)
+    _ = try world.locationSources.require(id)
+    let recording = Recording(path: params.path, replaces: params.ifExists == .replace, recorder: Recorder(isGPX: params.format == .gpx))
+    world.record(ObjectReference(.locationSources, id.rawValue), to: recording.recorder)
+    return TaskPlan(.record, result: { worker in
+      let (path, bytes) = try recording.run(worker)
+      let counts = recording.recorder.counts
+      return .init(path: path, written: counts.written, lost: counts.lost, bytes: bytes)
+    })
+  }
+
+  package static func stopRecording(
+    _ params: StopRecording.Params, in world: inout World
+  ) throws -> Answer<StopRecording.Result> {
+    _ = try world.locationSources.require(ID(params.locationSource))
+    let stopped = world.stopRecording(ObjectReference(.locationSources, params.locationSource))
+    return { .init(revision: $0.revision, recordings: stopped.count, written: stopped.reduce(0) { $0 + $1.counts.written }) }
+  }
+
   package static func follow(_ params: Follow.Params, on client: any HandlerClient) throws -> Follow.Result {
     let file = try params.path.map { FeedFile(path: try client.files.path($0), follows: params.follows, skipsOld: params.skipsOld) }
     try client.receive { try $0.follow(file, by: ObjectReference(.locationSources, params.locationSource)) }

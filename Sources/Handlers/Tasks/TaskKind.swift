@@ -17,13 +17,15 @@ package enum TaskKind: Hashable, Sendable {
   case edit
   /// Opens a raster and ends with a change of the model.
   case openRaster
+  /// Writes what sources receive, until it is stopped.
+  case record
   /// Reads values of open rasters.
   case readRaster
 
   /// Whether it belongs to the open document, so that it is pointless while another one is being opened.
   package var needsDocument: Bool {
     switch self {
-    case .openDocument, .readRaster: false
+    case .openDocument, .readRaster, .record: false
     case .openSource, .load, .saveDocument, .edit, .openRaster: true
     }
   }
@@ -31,7 +33,7 @@ package enum TaskKind: Hashable, Sendable {
   /// Whether its parsers leave much free memory in the allocator: ten times the size of the file for KML.
   package var readsFile: Bool {
     switch self {
-    case .saveDocument, .readRaster: false
+    case .saveDocument, .readRaster, .record: false
     case .openSource, .load, .openDocument, .edit, .openRaster: true
     }
   }
@@ -47,7 +49,7 @@ package enum TaskKind: Hashable, Sendable {
     case .openDocument: .work(priority ?? .userInitiated)
     case .edit: .work(priority ?? .utility)
     // Most of the work is the reader's; this side mainly waits.
-    case .openSource, .load, .openRaster, .readRaster: .waiting(priority ?? .utility)
+    case .openSource, .load, .openRaster, .readRaster, .record: .waiting(priority ?? .utility)
     }
   }
 
@@ -55,7 +57,7 @@ package enum TaskKind: Hashable, Sendable {
     switch self {
     case .load(let layer): .load(layer)
     case .openDocument: .openDocument
-    case .openSource, .saveDocument, .edit, .openRaster, .readRaster: nil
+    case .openSource, .saveDocument, .edit, .openRaster, .readRaster, .record: nil
     }
   }
 }
