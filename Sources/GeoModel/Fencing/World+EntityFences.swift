@@ -11,7 +11,7 @@ extension World {
     else { return }
     noticeFences(of: source, Rejudging(fences: Set(receipt.fixes.map(\.entity)), cause: .fenceMoved))
     guard isWatched(source) else { return }
-    let ground = Ground(reference: schema.reference, transformer: transformer, geodesy: geodesy)
+    let ground = Ground(schema.reference, transformer, geodesy)
     judge(
       receipt.fixes.compactMap {
         contents.fix(of: $0.entity, $0.observation, at: $0.time, $0.position, schema, ground)

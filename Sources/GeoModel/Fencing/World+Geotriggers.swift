@@ -276,7 +276,7 @@ extension World {
   private mutating func judgeAgain(_ monitor: GeotriggerMonitor) {
     let feed = entityContents(of: monitor)
     let ground = monitor.feed.flatMap { entitySources[EntitySourceID($0.string)] }.map {
-      Ground(reference: $0.schema.reference, transformer: transformer, geodesy: geodesy)
+      Ground($0.schema.reference, transformer, geodesy)
     }
     let schema = monitor.feed.flatMap { entitySources[EntitySourceID($0.string)]?.schema }
     judge(monitor) { judge in

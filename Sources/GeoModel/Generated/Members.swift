@@ -17,9 +17,9 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap, operationalLayers,
     tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels, rotationSnap,
     backgroundColor, view, selectionColor, renderingMode, graphicCount, baseSurface, driver, path, width,
-    height, dpi, viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay, mode,
-    tickRate, canUndo, canRedo, undoName, redoName, isEditing, isModified, environment, graphics,
-    layerViewStates
+    height, dpi, viewpoint, center, scale, rotation, isNavigating, cameraController, overlays,
+    locationDisplay, mode, tickRate, canUndo, canRedo, undoName, redoName, isEditing, isModified,
+    environment, graphics, layerViewStates
 }
 
 extension Collection {
@@ -172,7 +172,7 @@ extension Collection {
         [.returned, .observed, .written, .modifies, .refers]
       case .width, .height, .dpi:
         [.returned, .observed, .settable, .written, .modifies]
-      case .spatialReference, .center, .scale, .rotation, .isNavigating, .locationDisplay:
+      case .spatialReference, .center, .scale, .rotation, .isNavigating, .cameraController, .locationDisplay:
         [.returned, .observed]
       case .viewpoint:
         [.returned, .observed, .written]

@@ -16,7 +16,10 @@ public protocol ClockHandlers: MethodHandlers {
   static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Advances manual time.
-  static func advance(_ params: Advance.Params, on client: Types.Client) throws -> Advance.Result
+  static func advance(_ params: Advance.Params, in world: inout Types.World) throws -> Types.Process
+  static func advanceEnded(
+    _ params: Advance.Params, _ end: Types.ProcessEnd, in world: Types.World
+  ) throws -> Advance.Result
 }
 
 extension ClockHandlers {
@@ -24,6 +27,6 @@ extension ClockHandlers {
   public static func register(on host: some MethodHost<Types>) {
     host.session("clock/get", get)
     host.command("clock/set", set)
-    host.session("clock/advance", advance)
+    host.process("clock/advance", start: advance, end: advanceEnded)
   }
 }

@@ -593,7 +593,7 @@ public enum DocumentProtocol {
     /// Its source; absent for a group.
     public var source: String?
     /// The entity source whose entities are its features, in place of a source; it closes with that. It needs no
-    /// loading, and is not selected.
+    /// loading; selected are its entities, in all layers over them.
     public var entitySource: String?
     /// Its name in the source; absent for a group.
     public var sourceLayer: String?

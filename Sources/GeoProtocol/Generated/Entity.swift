@@ -16,37 +16,40 @@ public enum EntityProtocol {
   public enum EntityStatus: JSONDecodable, JSONEncodable, Sendable {
     /// Not connected. Nothing is received.
     case disconnected
-    /// The connection was lost. There are 12 attempts to reconnect, the first two at once, the others 10 s apart by
-    /// the clock. What a client pushes meanwhile connects.
+    /// A file is being opened, or the connection was lost. There are 12 attempts to reconnect, the first two at once,
+    /// the others 10 s apart by the clock. What a client pushes meanwhile connects.
     case connecting(Connecting)
     /// Connected.
     case connected
     /// The last attempt to reconnect has failed. Nothing is received until `entity/connect`.
     case failed(SessionProtocol.Failure)
 
-    /// The connection was lost. There are 12 attempts to reconnect, the first two at once, the others 10 s apart by
-    /// the clock. What a client pushes meanwhile connects.
+    /// A file is being opened, or the connection was lost. There are 12 attempts to reconnect, the first two at once,
+    /// the others 10 s apart by the clock. What a client pushes meanwhile connects.
     public struct Connecting: Sendable {
       /// The number of the current attempt.
       public var attempt: Int
-      /// Why the connection was lost.
-      public var error: SessionProtocol.Failure
+      /// Why the connection was lost, or the last attempt failed; absent at first.
+      public var error: SessionProtocol.Failure?
 
-      public init(attempt: Int, error: SessionProtocol.Failure) {
+      public init(attempt: Int, error: SessionProtocol.Failure? = nil) {
         self.attempt = attempt
         self.error = error
       }
 
       init(members json: JSONValue) throws(JSONError) {
         self.attempt = try json["attempt"].integer("integer of at least 1") { $0 >= 1 }
-        self.error = try SessionProtocol.Failure(from: json["error"])
+        let error = json["error"]
+        self.error = try error.isPresent ? SessionProtocol.Failure(from: error) : nil
       }
 
       func encodeMembers(to writer: inout JSONWriter) {
         writer.key("attempt")
         writer.value(attempt)
-        writer.key("error")
-        error.encode(to: &writer)
+        if let error {
+          writer.key("error")
+          error.encode(to: &writer)
+        }
       }
     }
 
@@ -164,13 +167,19 @@ public enum EntityProtocol {
     public var rejected: EntityProtocol.RejectedCounts
     /// Attribute values of fields that are not declared, or of another type than these.
     public var lostValues: Int
+    /// Lines of its file that are too long or no GeoJSON feature; absent for none.
+    public var badLines: Int?
 
-    public init(received: Int, late: Int, purged: Int, rejected: EntityProtocol.RejectedCounts, lostValues: Int) {
+    public init(
+      received: Int, late: Int, purged: Int, rejected: EntityProtocol.RejectedCounts, lostValues: Int,
+      badLines: Int? = nil
+    ) {
       self.received = received
       self.late = late
       self.purged = purged
       self.rejected = rejected
       self.lostValues = lostValues
+      self.badLines = badLines
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -180,6 +189,8 @@ public enum EntityProtocol {
       self.purged = try json["purged"].integer("integer of at least 0") { $0 >= 0 }
       self.rejected = try EntityProtocol.RejectedCounts(from: json["rejected"])
       self.lostValues = try json["lostValues"].integer("integer of at least 0") { $0 >= 0 }
+      let badLines = json["badLines"]
+      self.badLines = try badLines.isPresent ? badLines.integer("integer of at least 1") { $0 >= 1 } : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -194,6 +205,10 @@ public enum EntityProtocol {
       rejected.encode(to: &writer)
       writer.key("lostValues")
       writer.value(lostValues)
+      if let badLines {
+        writer.key("badLines")
+        writer.value(badLines)
+      }
       writer.endObject()
     }
   }
@@ -683,6 +698,170 @@ public enum EntityProtocol {
     }
   }
 
+  /// Gives a source a file, FIFO or device to follow when it is connected: a GeoJSON feature in each line (also with
+  /// the separators of RFC 8142), as `entity/push` takes them. It is read by a process of its own (`--feeds`), which
+  /// waits while the server is busy. A connected source is disconnected. A FIFO waits for its first writer and ends
+  /// with its last. What the source follows is not saved.
+  public enum Follow {
+    public static let name: StaticString = "entity/follow"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var entitySource: String
+      /// The file, FIFO or character device: an absolute path, a `file://` URI or a path relative to `rootPath`. When
+      /// absent nothing is followed: clients push again.
+      public var path: String?
+      /// Whether reading goes on at the end of a regular file, which grows; otherwise the source is disconnected
+      /// there.
+      public var follows: Bool
+      /// Whether what a regular file has at first is skipped.
+      public var skipsOld: Bool
+
+      public init(entitySource: String, path: String? = nil, follows: Bool = true, skipsOld: Bool = false) {
+        self.entitySource = entitySource
+        self.path = path
+        self.follows = follows
+        self.skipsOld = skipsOld
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.entitySource = try SessionProtocol.readObjectId(json["entitySource"])
+        let path = json["path"]
+        self.path = try path.isPresent
+          ? path.string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+          : nil
+        let follows = json["follows"]
+        self.follows = try follows.isPresent ? follows.bool() : true
+        let skipsOld = json["skipsOld"]
+        self.skipsOld = try skipsOld.isPresent ? skipsOld.bool() : false
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Writes what a source receives to a file, whole lines several times a second, until `entity/stopRecording`, the
+  /// closing of the source, the end of the session, or a cancel; then it answers. A GeoJSON feature in each line, as
+  /// `entity/push` takes it. The file is a source again.
+  public enum Record {
+    public static let name: StaticString = "entity/record"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var entitySource: String
+      /// The file: an absolute path, a `file://` URI or a path relative to `rootPath`.
+      public var path: String
+      /// What to do when the file exists.
+      public var ifExists: LocationProtocol.IfRecordingExists
+
+      public init(entitySource: String, path: String, ifExists: LocationProtocol.IfRecordingExists = .error) {
+        self.entitySource = entitySource
+        self.path = path
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.entitySource = try SessionProtocol.readObjectId(json["entitySource"])
+        self.path =
+          try json["path"].string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? LocationProtocol.IfRecordingExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its absolute path.
+      public var path: String
+      /// Number of lines written.
+      public var written: Int
+      /// Number of lines left out because the disk was slower than the source.
+      public var lost: Int
+      /// Size of the file.
+      public var bytes: Int
+
+      public init(path: String, written: Int, lost: Int, bytes: Int) {
+        self.path = path
+        self.written = written
+        self.lost = lost
+        self.bytes = bytes
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("path")
+        writer.value(path)
+        writer.key("written")
+        writer.value(written)
+        writer.key("lost")
+        writer.value(lost)
+        writer.key("bytes")
+        writer.value(bytes)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Ends all recordings of a source, whose requests are then answered.
+  public enum StopRecording {
+    public static let name: StaticString = "entity/stopRecording"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var entitySource: String
+
+      public init(entitySource: String) {
+        self.entitySource = entitySource
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.entitySource = try SessionProtocol.readObjectId(json["entitySource"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Number of recordings that have ended.
+      public var recordings: Int
+      /// Number of lines in all of them together.
+      public var written: Int
+
+      public init(revision: Int, recordings: Int, written: Int) {
+        self.revision = revision
+        self.recordings = recordings
+        self.written = written
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("recordings")
+        writer.value(recordings)
+        writer.key("written")
+        writer.value(written)
+        writer.endObject()
+      }
+    }
+  }
+
   /// Disconnects a source. Its entities stay.
   public enum Disconnect {
     public static let name: StaticString = "entity/disconnect"
@@ -1154,7 +1333,8 @@ public enum EntityProtocol {
       /// Which observations are sent.
       public var notices: EntityProtocol.EntityNotices
       /// Only observations in this box, in the source's spatial reference, edges included; with `xMin` greater than
-      /// `xMax` it crosses the edge of the world.
+      /// `xMax` it crosses the edge of the world. An entity that leaves the box is sent once more, if the observation
+      /// before is still kept.
       public var envelope: SessionProtocol.Envelope?
       /// Maximum rate of notifications. Unit: 1/second.
       public var maxRate: Double?

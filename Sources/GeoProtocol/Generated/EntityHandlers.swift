@@ -11,6 +11,9 @@ public protocol EntityHandlers: MethodHandlers {
   typealias List = EntityProtocol.List
   typealias Update = EntityProtocol.Update
   typealias Connect = EntityProtocol.Connect
+  typealias Follow = EntityProtocol.Follow
+  typealias Record = EntityProtocol.Record
+  typealias StopRecording = EntityProtocol.StopRecording
   typealias Disconnect = EntityProtocol.Disconnect
   typealias ReportLost = EntityProtocol.ReportLost
   typealias Push = EntityProtocol.Push
@@ -41,6 +44,19 @@ public protocol EntityHandlers: MethodHandlers {
 
   /// Connects a source to its feed.
   static func connect(_ params: Connect.Params, in world: inout Types.World) throws -> Answer<Connect.Result>
+
+  /// Gives a source a file, FIFO or device to follow when it is connected: a GeoJSON feature in each line (also with
+  /// the separators of RFC 8142), as `entity/push` takes them.
+  static func follow(_ params: Follow.Params, on client: Types.Client) throws -> Follow.Result
+
+  /// Writes what a source receives to a file, whole lines several times a second, until `entity/stopRecording`, the
+  /// closing of the source, the end of the session, or a cancel; then it answers.
+  static func record(_ params: Record.Params, in world: inout Types.World) throws -> TaskPlan<Types, Record.Result>
+
+  /// Ends all recordings of a source, whose requests are then answered.
+  static func stopRecording(
+    _ params: StopRecording.Params, in world: inout Types.World
+  ) throws -> Answer<StopRecording.Result>
 
   /// Disconnects a source.
   static func disconnect(_ params: Disconnect.Params, in world: inout Types.World) throws -> Answer<Disconnect.Result>
@@ -83,6 +99,9 @@ extension EntityHandlers {
     host.query("entity/list", list)
     host.command("entity/update", update)
     host.command("entity/connect", connect)
+    host.session("entity/follow", follow)
+    host.task("entity/record", record)
+    host.command("entity/stopRecording", stopRecording)
     host.command("entity/disconnect", disconnect)
     host.command("entity/reportLost", reportLost)
     host.session("entity/push", push)

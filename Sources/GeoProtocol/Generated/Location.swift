@@ -139,6 +139,22 @@ public enum LocationProtocol {
     }
   }
 
+  /// The format of a recording.
+  public enum RecordingFormat: String, WireEnum {
+    /// GeoJSON features, one in a line.
+    case ndjson
+    /// A GPX track.
+    case gpx
+  }
+
+  /// What to do when the file of a recording exists.
+  public enum IfRecordingExists: String, WireEnum {
+    /// Refuse.
+    case error
+    /// Write over it.
+    case replace
+  }
+
   /// Where locations come from.
   public enum LocationSourceKind: String, WireEnum {
     /// A line and a velocity.
@@ -949,6 +965,177 @@ public enum LocationProtocol {
         writer.value(sentences)
         writer.key("fixes")
         writer.value(fixes)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Gives an NMEA source a file, FIFO or device to follow when it is started. It is read by a process of its own
+  /// (`--feeds`), which waits while the server is busy. A running source is stopped. It has started when the file is
+  /// open, and fails when that is lost; a FIFO waits for its first writer and ends with its last. Lines over 1 MiB
+  /// count as `tooLong` in `refusals`. What the source follows is not saved.
+  public enum Follow {
+    public static let name: StaticString = "location/follow"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var locationSource: String
+      /// The file, FIFO or character device: an absolute path, a `file://` URI or a path relative to `rootPath`. When
+      /// absent nothing is followed: clients push again.
+      public var path: String?
+      /// Whether reading goes on at the end of a regular file, which grows; otherwise the source stops there.
+      public var follows: Bool
+      /// Whether what a regular file has at first is skipped.
+      public var skipsOld: Bool
+
+      public init(locationSource: String, path: String? = nil, follows: Bool = true, skipsOld: Bool = false) {
+        self.locationSource = locationSource
+        self.path = path
+        self.follows = follows
+        self.skipsOld = skipsOld
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+        let path = json["path"]
+        self.path = try path.isPresent
+          ? path.string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+          : nil
+        let follows = json["follows"]
+        self.follows = try follows.isPresent ? follows.bool() : true
+        let skipsOld = json["skipsOld"]
+        self.skipsOld = try skipsOld.isPresent ? skipsOld.bool() : false
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Writes what a source receives to a file, whole lines several times a second, until `location/stopRecording`, the
+  /// closing of the source, the end of the session, or a cancel; then it answers. A GeoJSON feature in each line, or
+  /// a GPX track: `time`, accuracies, `speed` and `course` are properties. The file is a source again.
+  public enum Record {
+    public static let name: StaticString = "location/record"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var locationSource: String
+      /// The file: an absolute path, a `file://` URI or a path relative to `rootPath`.
+      public var path: String
+      /// The format.
+      public var format: LocationProtocol.RecordingFormat
+      /// What to do when the file exists.
+      public var ifExists: LocationProtocol.IfRecordingExists
+
+      public init(
+        locationSource: String, path: String, format: LocationProtocol.RecordingFormat = .ndjson,
+        ifExists: LocationProtocol.IfRecordingExists = .error
+      ) {
+        self.locationSource = locationSource
+        self.path = path
+        self.format = format
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+        self.path =
+          try json["path"].string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+        let format = json["format"]
+        self.format = try format.isPresent ? LocationProtocol.RecordingFormat(from: format) : .ndjson
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? LocationProtocol.IfRecordingExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its absolute path.
+      public var path: String
+      /// Number of lines written.
+      public var written: Int
+      /// Number of lines left out because the disk was slower than the source.
+      public var lost: Int
+      /// Size of the file.
+      public var bytes: Int
+
+      public init(path: String, written: Int, lost: Int, bytes: Int) {
+        self.path = path
+        self.written = written
+        self.lost = lost
+        self.bytes = bytes
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("path")
+        writer.value(path)
+        writer.key("written")
+        writer.value(written)
+        writer.key("lost")
+        writer.value(lost)
+        writer.key("bytes")
+        writer.value(bytes)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Ends all recordings of a source, whose requests are then answered.
+  public enum StopRecording {
+    public static let name: StaticString = "location/stopRecording"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var locationSource: String
+
+      public init(locationSource: String) {
+        self.locationSource = locationSource
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.locationSource = try SessionProtocol.readObjectId(json["locationSource"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Number of recordings that have ended.
+      public var recordings: Int
+      /// Number of lines in all of them together.
+      public var written: Int
+
+      public init(revision: Int, recordings: Int, written: Int) {
+        self.revision = revision
+        self.recordings = recordings
+        self.written = written
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("recordings")
+        writer.value(recordings)
+        writer.key("written")
+        writer.value(written)
         writer.endObject()
       }
     }

@@ -15,6 +15,9 @@ public protocol LocationHandlers: MethodHandlers {
   typealias SetAuthorization = LocationProtocol.SetAuthorization
   typealias Push = LocationProtocol.Push
   typealias PushNmea = LocationProtocol.PushNmea
+  typealias Follow = LocationProtocol.Follow
+  typealias Record = LocationProtocol.Record
+  typealias StopRecording = LocationProtocol.StopRecording
   typealias Get = LocationProtocol.Get
   typealias List = LocationProtocol.List
   typealias Start = LocationProtocol.Start
@@ -67,6 +70,18 @@ public protocol LocationHandlers: MethodHandlers {
   /// Reads a piece of a receiver's text, which may end anywhere: the next piece continues it.
   static func pushNmea(_ params: PushNmea.Params, in world: inout Types.World) throws -> Answer<PushNmea.Result>
 
+  /// Gives an NMEA source a file, FIFO or device to follow when it is started.
+  static func follow(_ params: Follow.Params, on client: Types.Client) throws -> Follow.Result
+
+  /// Writes what a source receives to a file, whole lines several times a second, until `location/stopRecording`, the
+  /// closing of the source, the end of the session, or a cancel; then it answers.
+  static func record(_ params: Record.Params, in world: inout Types.World) throws -> TaskPlan<Types, Record.Result>
+
+  /// Ends all recordings of a source, whose requests are then answered.
+  static func stopRecording(
+    _ params: StopRecording.Params, in world: inout Types.World
+  ) throws -> Answer<StopRecording.Result>
+
   /// One source.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
@@ -104,6 +119,9 @@ extension LocationHandlers {
     host.command("location/setAuthorization", setAuthorization)
     host.command("location/push", push)
     host.command("location/pushNmea", pushNmea)
+    host.session("location/follow", follow)
+    host.task("location/record", record)
+    host.command("location/stopRecording", stopRecording)
     host.query("location/get", get)
     host.query("location/list", list)
     host.process("location/start", start: start, end: startEnded)

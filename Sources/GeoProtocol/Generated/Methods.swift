@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "3bd26ebce84cf4b9"
+  public static let hash = "46a1813fba5463f7"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",
@@ -138,9 +138,9 @@ public enum WireProtocol {
       errors: [.invalidTime, .contentModified]
     ),
     MethodInfo(
-      name: "clock/advance", domain: "clock", shape: .session, since: "0.1.0",
+      name: "clock/advance", domain: "clock", shape: .process, since: "0.1.0",
       params: ["seconds"], required: ["seconds"],
-      errors: [.clockIsReal, .tooManyTicks]
+      errors: [.clockIsReal, .tooManyTicks, .contentModified]
     ),
     MethodInfo(
       name: "cluster/query", domain: "cluster", shape: .task, since: "0.2.0",
@@ -258,6 +258,21 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "entity/connect", domain: "entity", shape: .command, since: "0.4.0",
+      params: ["entitySource"], required: ["entitySource"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "entity/follow", domain: "entity", shape: .session, since: "0.4.0",
+      params: ["entitySource", "path", "follows", "skipsOld"], required: ["entitySource"],
+      errors: [.unknownId, .pathRefused]
+    ),
+    MethodInfo(
+      name: "entity/record", domain: "entity", shape: .task, since: "0.4.0",
+      params: ["entitySource", "path", "ifExists"], required: ["entitySource", "path"],
+      errors: [.unknownId, .fileExists, .pathRefused, .notAFile, .saveFailed]
+    ),
+    MethodInfo(
+      name: "entity/stopRecording", domain: "entity", shape: .command, since: "0.4.0",
       params: ["entitySource"], required: ["entitySource"],
       errors: [.unknownId, .contentModified]
     ),
@@ -672,6 +687,21 @@ public enum WireProtocol {
       errors: [.unknownId, .contentModified, .wrongSourceKind, .notStarted]
     ),
     MethodInfo(
+      name: "location/follow", domain: "location", shape: .session, since: "0.4.0",
+      params: ["locationSource", "path", "follows", "skipsOld"], required: ["locationSource"],
+      errors: [.unknownId, .pathRefused, .wrongSourceKind]
+    ),
+    MethodInfo(
+      name: "location/record", domain: "location", shape: .task, since: "0.4.0",
+      params: ["locationSource", "path", "format", "ifExists"], required: ["locationSource", "path"],
+      errors: [.unknownId, .fileExists, .pathRefused, .notAFile, .saveFailed]
+    ),
+    MethodInfo(
+      name: "location/stopRecording", domain: "location", shape: .command, since: "0.4.0",
+      params: ["locationSource"], required: ["locationSource"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
       name: "location/get", domain: "location", shape: .query, since: "0.1.0",
       params: ["locationSource"], required: ["locationSource"],
       errors: [.unknownId]
@@ -1075,20 +1105,26 @@ public enum WireProtocol {
       errors: [.unknownId, .outOfRange, .invalidGeometry, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
+      name: "view/setCameraController", domain: "view", shape: .command, since: "0.4.0",
+      params: ["view", "cameraController"], required: ["view"],
+      errors: [.unknownId, .cameraNeedsScene, .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
       name: "view/layerViewStates", domain: "view", shape: .query, since: "0.1.0",
       params: ["view"], required: ["view"],
       errors: [.unknownId]
     ),
     MethodInfo(
-      name: "view/toLocation", domain: "view", shape: .query, since: "0.1.0",
-      params: ["view", "points", "spatialReference"], required: ["view", "points"],
-      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing]
+      name: "view/toLocation", domain: "view", shape: .task, since: "0.1.0",
+      params: ["view", "points", "spatialReference", "ground"], required: ["view", "points"],
+      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .addressFailed, .credentialsNeeded,
+      .readFailed, .readerFailed, .libraryMissing, .idExists, .contentModified]
     ),
     MethodInfo(
-      name: "view/toScreen", domain: "view", shape: .query, since: "0.1.0",
-      params: ["view", "locations", "spatialReference"], required: ["view", "locations"],
-      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .emptyGeometry]
+      name: "view/toScreen", domain: "view", shape: .task, since: "0.1.0",
+      params: ["view", "locations", "spatialReference", "ground"], required: ["view", "locations"],
+      errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .addressFailed,
+      .credentialsNeeded, .readFailed, .readerFailed, .libraryMissing, .idExists, .contentModified, .emptyGeometry]
     ),
     MethodInfo(
       name: "view/getVisibleArea", domain: "view", shape: .query, since: "0.1.0",
@@ -1361,6 +1397,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/views/*/scale", coalescing: .latest),
     StatePathInfo(path: "/views/*/rotation", coalescing: .latest),
     StatePathInfo(path: "/views/*/isNavigating", coalescing: .latest),
+    StatePathInfo(path: "/views/*/cameraController", coalescing: .latest),
     StatePathInfo(path: "/views/*/overlays", coalescing: .merge),
     StatePathInfo(path: "/views/*/locationDisplay", coalescing: .merge),
     StatePathInfo(path: "/views/*/layerViewStates", coalescing: .latest),

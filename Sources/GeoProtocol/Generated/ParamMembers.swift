@@ -57,6 +57,9 @@ package enum ParamMembers {
       "entitySource", "name", "maxObservations", "maxObservationsPerTrack", "maxAge", "clear"
     ]),
     "entity/connect": params(["entitySource"]),
+    "entity/follow": params(["entitySource", "path", "follows", "skipsOld"]),
+    "entity/record": params(["entitySource", "path", "ifExists"]),
+    "entity/stopRecording": params(["entitySource"]),
     "entity/disconnect": params(["entitySource"]),
     "entity/reportLost": params(["entitySource", "message"]),
     "entity/push": params(["entitySource", .init("features", .elements(.named { graphic }))]),
@@ -218,6 +221,9 @@ package enum ParamMembers {
     "location/setAuthorization": params(["locationSource", "authorization"]),
     "location/push": params(["locationSource", .init("locations", .elements(.named { newLocation })), "headings"]),
     "location/pushNmea": params(["locationSource", "text"]),
+    "location/follow": params(["locationSource", "path", "follows", "skipsOld"]),
+    "location/record": params(["locationSource", "path", "format", "ifExists"]),
+    "location/stopRecording": params(["locationSource"]),
     "location/get": params(["locationSource"]),
     "location/list": params([]),
     "location/start": params(["locationSource"]),
@@ -348,9 +354,12 @@ package enum ParamMembers {
       "view", .init("viewpoint", .named { viewpointTarget }), "duration", "easing", "rho", "speed", "rate"
     ]),
     "view/interact": params(["view", .init("interaction", .named { interaction })]),
+    "view/setCameraController": params(["view", .init("cameraController", .named { cameraController })]),
     "view/layerViewStates": params(["view"]),
-    "view/toLocation": params(["view", .init("points", .elements(.named { screenPoint })), "spatialReference"]),
-    "view/toScreen": params(["view", "locations", "spatialReference"]),
+    "view/toLocation": params([
+      "view", .init("points", .elements(.named { screenPoint })), "spatialReference", "ground"
+    ]),
+    "view/toScreen": params(["view", "locations", "spatialReference", "ground"]),
     "view/getVisibleArea": params(["view", "spatialReference"]),
     "view/identify": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
@@ -549,6 +558,12 @@ package enum ParamMembers {
     ("tap", ["type", .init("screenPoint", .named { screenPoint })]),
     ("doubleTap", ["type", .init("screenPoint", .named { screenPoint })]),
     ("longPress", ["type", .init("screenPoint", .named { screenPoint })]),
+  ])
+
+  package static let cameraController: ParamShape = .union([
+    ("orbit", ["type", "longitude", "latitude", "altitude", "heading", "pitch", "distance", "turnRate"]),
+    ("globe", ["type", "longitude", "latitude", "heading", "pitch", "distance", "turnRate"]),
+    ("lookAt", ["type", "longitude", "latitude", "altitude"]),
   ])
 
   package static let screenPoint: ParamShape = .object(["x", "y"])

@@ -51,7 +51,8 @@ package enum StateShapes {
   package static let views: StateShape = .object([
     ("view", .reference), ("map", .reference), ("scene", .reference), ("width", .number), ("height", .number),
     ("dpi", .number), ("spatialReference", .string), ("viewpoint", .named { viewpoint }), ("center", .any),
-    ("scale", .number), ("rotation", .number), ("isNavigating", .boolean), ("overlays", .list(.reference)),
+    ("scale", .number), ("rotation", .number), ("isNavigating", .boolean),
+    ("cameraController", .named { cameraController }), ("overlays", .list(.reference)),
     ("locationDisplay", .named { locationDisplay }), ("environment", .map(.any)),
     ("layerViewStates", .map(.list(.string)))
   ])
@@ -129,7 +130,7 @@ package enum StateShapes {
   ])
   package static let entityCounts: StateShape = .object([
     ("received", .integer), ("late", .integer), ("purged", .integer), ("rejected", .named { rejectedCounts }),
-    ("lostValues", .integer)
+    ("lostValues", .integer), ("badLines", .integer)
   ])
   package static let statistic: StateShape = .object([
     ("type", .string), ("field", .string), ("percentile", .number), ("name", .string)
@@ -243,5 +244,9 @@ package enum StateShapes {
   package static let locationDisplay: StateShape = .object([
     ("source", .string), ("autoPanMode", .string), ("wanderExtentFactor", .number), ("initialZoomScale", .number),
     ("navigationPointHeightFactor", .number), ("display", .string)
+  ])
+  package static let cameraController: StateShape = .object([
+    ("type", .string), ("longitude", .number), ("latitude", .number), ("altitude", .number), ("heading", .number),
+    ("pitch", .number), ("distance", .number), ("turnRate", .number)
   ])
 }

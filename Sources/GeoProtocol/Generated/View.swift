@@ -851,6 +851,207 @@ public enum ViewProtocol {
     }
   }
 
+  /// What keeps a scene's camera aimed. Gestures that are no flings move it; any other change of the viewpoint ends
+  /// it, as it ends auto-pan.
+  public enum CameraController: JSONDecodable, JSONEncodable, Sendable {
+    /// Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming changes
+    /// the distance.
+    case orbit(Orbit)
+    /// Around a place on the ellipsoid, which panning moves; rotating and zooming are as in `orbit`.
+    case globe(Globe)
+    /// From wherever gestures move the camera, at a place.
+    case lookAt(LookAt)
+
+    /// Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming changes
+    /// the distance.
+    public struct Orbit: Sendable {
+      /// WGS 84. Unit: degree.
+      public var longitude: Double
+      /// WGS 84. Unit: degree.
+      public var latitude: Double
+      /// Height of the place above the ellipsoid. Unit: metre.
+      public var altitude: Double
+      /// Where the camera looks, clockwise from north at the place; kept in [0, 360). Unit: degree.
+      public var heading: Double
+      /// 0 from straight above, 90 along the ground. Unit: degree.
+      public var pitch: Double
+      /// From the camera to the place. Unit: metre.
+      public var distance: Double
+      /// By how much the clock turns the heading. Unit: degree/second.
+      public var turnRate: Double
+
+      public init(
+        longitude: Double, latitude: Double, altitude: Double = 0, heading: Double = 0, pitch: Double = 0,
+        distance: Double, turnRate: Double = 0
+      ) {
+        self.longitude = longitude
+        self.latitude = latitude
+        self.altitude = altitude
+        self.heading = heading
+        self.pitch = pitch
+        self.distance = distance
+        self.turnRate = turnRate
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.longitude = try json["longitude"].double("number in -180...180") { $0 >= -180 && $0 <= 180 }
+        self.latitude = try json["latitude"].double("number in -90...90") { $0 >= -90 && $0 <= 90 }
+        let altitude = json["altitude"]
+        self.altitude = try altitude.isPresent
+          ? altitude.double("number in -100000...1000000000") { $0 >= -100000 && $0 <= 1000000000 }
+          : 0
+        let heading = json["heading"]
+        self.heading = try heading.isPresent
+          ? heading.double("number in -360000...360000") { $0 >= -360000 && $0 <= 360000 }
+          : 0
+        let pitch = json["pitch"]
+        self.pitch = try pitch.isPresent ? pitch.double("number in 0...90") { $0 >= 0 && $0 <= 90 } : 0
+        self.distance = try json["distance"].double("number in 1...1000000000") { $0 >= 1 && $0 <= 1000000000 }
+        let turnRate = json["turnRate"]
+        self.turnRate = try turnRate.isPresent
+          ? turnRate.double("number in -360...360") { $0 >= -360 && $0 <= 360 }
+          : 0
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("longitude")
+        writer.value(longitude)
+        writer.key("latitude")
+        writer.value(latitude)
+        writer.key("altitude")
+        writer.value(altitude)
+        writer.key("heading")
+        writer.value(heading)
+        writer.key("pitch")
+        writer.value(pitch)
+        writer.key("distance")
+        writer.value(distance)
+        writer.key("turnRate")
+        writer.value(turnRate)
+      }
+    }
+
+    /// Around a place on the ellipsoid, which panning moves; rotating and zooming are as in `orbit`.
+    public struct Globe: Sendable {
+      /// WGS 84. Unit: degree.
+      public var longitude: Double
+      /// WGS 84. Unit: degree.
+      public var latitude: Double
+      /// Where the camera looks, clockwise from north at the place; kept in [0, 360). Unit: degree.
+      public var heading: Double
+      /// 0 from straight above, 90 along the ground. Unit: degree.
+      public var pitch: Double
+      /// From the camera to the place. Unit: metre.
+      public var distance: Double
+      /// By how much the clock turns the heading. Unit: degree/second.
+      public var turnRate: Double
+
+      public init(
+        longitude: Double, latitude: Double, heading: Double = 0, pitch: Double = 0, distance: Double,
+        turnRate: Double = 0
+      ) {
+        self.longitude = longitude
+        self.latitude = latitude
+        self.heading = heading
+        self.pitch = pitch
+        self.distance = distance
+        self.turnRate = turnRate
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.longitude = try json["longitude"].double("number in -180...180") { $0 >= -180 && $0 <= 180 }
+        self.latitude = try json["latitude"].double("number in -90...90") { $0 >= -90 && $0 <= 90 }
+        let heading = json["heading"]
+        self.heading = try heading.isPresent
+          ? heading.double("number in -360000...360000") { $0 >= -360000 && $0 <= 360000 }
+          : 0
+        let pitch = json["pitch"]
+        self.pitch = try pitch.isPresent ? pitch.double("number in 0...90") { $0 >= 0 && $0 <= 90 } : 0
+        self.distance = try json["distance"].double("number in 1...1000000000") { $0 >= 1 && $0 <= 1000000000 }
+        let turnRate = json["turnRate"]
+        self.turnRate = try turnRate.isPresent
+          ? turnRate.double("number in -360...360") { $0 >= -360 && $0 <= 360 }
+          : 0
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("longitude")
+        writer.value(longitude)
+        writer.key("latitude")
+        writer.value(latitude)
+        writer.key("heading")
+        writer.value(heading)
+        writer.key("pitch")
+        writer.value(pitch)
+        writer.key("distance")
+        writer.value(distance)
+        writer.key("turnRate")
+        writer.value(turnRate)
+      }
+    }
+
+    /// From wherever gestures move the camera, at a place.
+    public struct LookAt: Sendable {
+      /// WGS 84. Unit: degree.
+      public var longitude: Double
+      /// WGS 84. Unit: degree.
+      public var latitude: Double
+      /// Height of the place above the ellipsoid. Unit: metre.
+      public var altitude: Double
+
+      public init(longitude: Double, latitude: Double, altitude: Double = 0) {
+        self.longitude = longitude
+        self.latitude = latitude
+        self.altitude = altitude
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        self.longitude = try json["longitude"].double("number in -180...180") { $0 >= -180 && $0 <= 180 }
+        self.latitude = try json["latitude"].double("number in -90...90") { $0 >= -90 && $0 <= 90 }
+        let altitude = json["altitude"]
+        self.altitude = try altitude.isPresent
+          ? altitude.double("number in -100000...1000000000") { $0 >= -100000 && $0 <= 1000000000 }
+          : 0
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("longitude")
+        writer.value(longitude)
+        writer.key("latitude")
+        writer.value(latitude)
+        writer.key("altitude")
+        writer.value(altitude)
+      }
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      let expected: StaticString = "one of \"orbit\", \"globe\", \"lookAt\""
+      switch try json.tag(expected) {
+      case "orbit": self = .orbit(try Orbit(members: json))
+      case "globe": self = .globe(try Globe(members: json))
+      case "lookAt": self = .lookAt(try LookAt(members: json))
+      default: throw json["type"].error(expected: "\(expected)")
+      }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      switch self {
+      case .orbit(let payload):
+        writer.value("orbit" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .globe(let payload):
+        writer.value("globe" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .lookAt(let payload):
+        writer.value("lookAt" as StaticString)
+        payload.encodeMembers(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
   /// The kind of a tap.
   public enum TapKind: String, WireEnum {
     /// A tap.
@@ -1651,6 +1852,64 @@ public enum ViewProtocol {
     }
   }
 
+  /// Sets what keeps the camera of a scene's view aimed, and aims it: an animation and auto-pan end as with
+  /// `view/setViewpoint`. Without `cameraController` there is none any more, and the camera stays where it is. It is
+  /// not undone.
+  public enum SetCameraController {
+    public static let name: StaticString = "view/setCameraController"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The view.
+      public var view: String
+      /// The controller; none when absent.
+      public var cameraController: ViewProtocol.CameraController?
+
+      public init(view: String, cameraController: ViewProtocol.CameraController? = nil) {
+        self.view = view
+        self.cameraController = cameraController
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        let cameraController = json["cameraController"]
+        self.cameraController = try cameraController.isPresent
+          ? ViewProtocol.CameraController(from: cameraController)
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The controller after this.
+      public var cameraController: ViewProtocol.CameraController?
+      /// The viewpoint after this.
+      public var viewpoint: ViewProtocol.Viewpoint
+
+      public init(
+        revision: Int, cameraController: ViewProtocol.CameraController? = nil, viewpoint: ViewProtocol.Viewpoint
+      ) {
+        self.revision = revision
+        self.cameraController = cameraController
+        self.viewpoint = viewpoint
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        if let cameraController {
+          writer.key("cameraController")
+          cameraController.encode(to: &writer)
+        }
+        writer.key("viewpoint")
+        viewpoint.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
   /// The state of each layer of the map or scene in the view, by visibility, scale and load status. State path:
   /// `/views/*/layerViewStates`.
   public enum LayerViewStates {
@@ -1697,7 +1956,10 @@ public enum ViewProtocol {
     }
   }
 
-  /// Converts screen points to map coordinates.
+  /// Converts screen points to map coordinates. In scenes, where the line of sight meets the ground, with its height:
+  /// the exaggerated base surface, and where that has no height the ellipsoid. A line of sight is followed in 512
+  /// steps between the heights of -500 and 9,000 metres. It is answered at once, but for scenes whose heights have to
+  /// be read, or whose points are more than 2.
   public enum ToLocation {
     public static let name: StaticString = "view/toLocation"
 
@@ -1708,11 +1970,16 @@ public enum ViewProtocol {
       public var points: [ViewProtocol.ScreenPoint]
       /// The spatial reference of the answer; the map's when absent.
       public var spatialReference: String?
+      /// In scenes, whether heights of the base surface count; if not, the ground is the ellipsoid.
+      public var ground: Bool
 
-      public init(view: String, points: [ViewProtocol.ScreenPoint], spatialReference: String? = nil) {
+      public init(
+        view: String, points: [ViewProtocol.ScreenPoint], spatialReference: String? = nil, ground: Bool = true
+      ) {
         self.view = view
         self.points = points
         self.spatialReference = spatialReference
+        self.ground = ground
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1724,6 +1991,8 @@ public enum ViewProtocol {
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : nil
+        let ground = json["ground"]
+        self.ground = try ground.isPresent ? ground.bool() : true
       }
     }
 
@@ -1734,8 +2003,8 @@ public enum ViewProtocol {
       public var spatialReference: String
       /// Points, in order; null for those in `failed`.
       public var locations: JSONOpaque
-      /// The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent when there
-      /// are none.
+      /// The points that have no coordinates in `spatialReference`, by index, and in scenes those above the horizon,
+      /// as `transformFailed`; absent when there are none.
       public var failed: [ErrorsProtocol.ItemFailure]?
 
       public init(
@@ -1764,7 +2033,9 @@ public enum ViewProtocol {
     }
   }
 
-  /// Converts map coordinates to screen points, also outside the screen.
+  /// Converts map coordinates to screen points, also outside the screen. In scenes Z counts, as metres above the
+  /// ellipsoid; a location without Z is on the ground, as in `view/toLocation`. What hides a location does not count.
+  /// It is answered at once, but for scenes whose heights have to be read.
   public enum ToScreen {
     public static let name: StaticString = "view/toScreen"
 
@@ -1775,11 +2046,16 @@ public enum ViewProtocol {
       public var locations: [JSONOpaque]
       /// The spatial reference of the locations.
       public var spatialReference: String
+      /// In scenes, whether heights of the base surface count; if not, locations without Z are on the ellipsoid.
+      public var ground: Bool
 
-      public init(view: String, locations: [JSONOpaque], spatialReference: String = "EPSG:4326") {
+      public init(
+        view: String, locations: [JSONOpaque], spatialReference: String = "EPSG:4326", ground: Bool = true
+      ) {
         self.view = view
         self.locations = locations
         self.spatialReference = spatialReference
+        self.ground = ground
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1791,6 +2067,8 @@ public enum ViewProtocol {
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : "EPSG:4326"
+        let ground = json["ground"]
+        self.ground = try ground.isPresent ? ground.bool() : true
       }
     }
 
@@ -1799,8 +2077,8 @@ public enum ViewProtocol {
       public var revision: Int
       /// Screen points, in order; null for those in `failed`.
       public var points: JSONOpaque
-      /// The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`;
-      /// absent when there are none.
+      /// The locations that have no coordinates in the map's spatial reference, and in scenes those behind the
+      /// camera, by index, as `transformFailed`; absent when there are none.
       public var failed: [ErrorsProtocol.ItemFailure]?
 
       public init(revision: Int, points: JSONOpaque, failed: [ErrorsProtocol.ItemFailure]? = nil) {
@@ -1907,7 +2185,7 @@ public enum ViewProtocol {
   /// Positions are transformed to the map's reference and joined by straight lines there; a feature that has a
   /// position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is
   /// found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes
-  /// screen and ground are related as in `view/toLocation`: flat, without heights.
+  /// screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.
   public enum Identify {
     public static let name: StaticString = "view/identify"
 
@@ -2357,8 +2635,8 @@ public enum ViewProtocol {
     }
   }
 
-  /// Somebody has tapped on an observed view. Each tap comes, in order; when a slow client has 1,000 unread, the
-  /// oldest are left out.
+  /// Somebody has tapped on an observed view. Each tap comes, in order; in scenes whose heights have to be read,
+  /// after the answer to `view/interact`. When a slow client has 1,000 unread, the oldest are left out.
   public enum Tapped {
     public static let name: StaticString = "view/tapped"
 
@@ -2375,7 +2653,8 @@ public enum ViewProtocol {
       public var kind: ViewProtocol.TapKind
       /// Where on the screen.
       public var screenPoint: ViewProtocol.ScreenPoint
-      /// The point of the map there, before a double tap zooms; absent where it has no coordinates.
+      /// The point of the map there, before a double tap zooms; in scenes of the ground, with its height, as in
+      /// `view/toLocation`. Absent where it has no coordinates, and above the horizon.
       public var location: JSONOpaque?
       /// The spatial reference of the location.
       public var spatialReference: String

@@ -15,6 +15,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias SetViewpoint = ViewProtocol.SetViewpoint
   typealias AnimateViewpoint = ViewProtocol.AnimateViewpoint
   typealias Interact = ViewProtocol.Interact
+  typealias SetCameraController = ViewProtocol.SetCameraController
   typealias LayerViewStates = ViewProtocol.LayerViewStates
   typealias ToLocation = ViewProtocol.ToLocation
   typealias ToScreen = ViewProtocol.ToScreen
@@ -60,16 +61,26 @@ public protocol ViewHandlers: MethodHandlers {
   /// Applies what a person does on a real screen that shows the view.
   static func interact(_ params: Interact.Params, in world: inout Types.World) throws -> Answer<Interact.Result>
 
+  /// Sets what keeps the camera of a scene's view aimed, and aims it: an animation and auto-pan end as with
+  /// `view/setViewpoint`.
+  static func setCameraController(
+    _ params: SetCameraController.Params, in world: inout Types.World
+  ) throws -> Answer<SetCameraController.Result>
+
   /// The state of each layer of the map or scene in the view, by visibility, scale and load status.
   static func layerViewStates(
     _ params: LayerViewStates.Params, in world: Types.World
   ) throws -> LayerViewStates.Result
 
   /// Converts screen points to map coordinates.
-  static func toLocation(_ params: ToLocation.Params, in world: Types.World) throws -> ToLocation.Result
+  static func toLocation(
+    _ params: ToLocation.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ToLocation.Result>
 
   /// Converts map coordinates to screen points, also outside the screen.
-  static func toScreen(_ params: ToScreen.Params, in world: Types.World) throws -> ToScreen.Result
+  static func toScreen(
+    _ params: ToScreen.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ToScreen.Result>
 
   /// The visible area as a polygon, and the box around it.
   static func getVisibleArea(_ params: GetVisibleArea.Params, in world: Types.World) throws -> GetVisibleArea.Result
@@ -113,9 +124,10 @@ extension ViewHandlers {
     host.command("view/setViewpoint", setViewpoint)
     host.process("view/animateViewpoint", start: animateViewpoint, end: animateViewpointEnded)
     host.command("view/interact", interact)
+    host.command("view/setCameraController", setCameraController)
     host.query("view/layerViewStates", layerViewStates)
-    host.query("view/toLocation", toLocation)
-    host.query("view/toScreen", toScreen)
+    host.task("view/toLocation", toLocation)
+    host.task("view/toScreen", toScreen)
     host.query("view/getVisibleArea", getVisibleArea)
     host.task("view/identify", identify)
     host.task("view/select", select)

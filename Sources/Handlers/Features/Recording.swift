@@ -80,7 +80,12 @@ package enum Recordings {
           let source = world.entitySources[id]
         else { continue }
         for number in edit.received {
-          guard let line = source.observation(number).map({ line($0, hasTime: source.schema.time != nil) }) else { continue }
+          guard let row = source.contents.observations.feature(id: number) else { continue }
+          let line = feature(
+            time: source.schema.time == nil ? world.clock.now.text : nil, geometry: { FeatureWriter.writeShape(row, to: &$0) }
+          ) {
+            FeatureWriter.writeProperties(row, source.contents.observations.schema, Array(source.schema.fields.indices), to: &$0)
+          }
           for recorder in recorders { recorder.add(line) }
         }
       case .closed(let object): world.stopRecording(object)
@@ -105,12 +110,6 @@ package enum Recordings {
       writer.member("speed", location.speed)
       writer.member("course", location.course)
       writer.endObject()
-    }
-  }
-
-  private static func line(_ observation: EntityProtocol.Observation, hasTime: Bool) -> [UInt8] {
-    feature(time: hasTime ? nil : observation.time, geometry: { observation.geometry.encode(to: &$0) }) {
-      observation.properties.encode(to: &$0)
     }
   }
 

@@ -64,7 +64,7 @@ package final class RunningTask {
       switch kind {
       case .load(let layer): ObjectReference(.layers, layer.rawValue)
       case .openDocument: nil
-      case .openSource, .saveDocument, .edit, .openRaster, .readRaster, nil: request?.scope
+      case .openSource, .saveDocument, .edit, .openRaster, .readRaster, .record, nil: request?.scope
       }
     self.request = request
     partWindow = request?.meta.partialResultWindow

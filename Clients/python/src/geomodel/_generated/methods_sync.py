@@ -718,7 +718,8 @@ class ClockMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.ClockAdvanceResult:
         """Advances manual time. All ticks in the interval are run, with a last step at its end, and their
-        notifications are written before the answer.
+        notifications are written before the answer. Requests after it are run when it has ended. When it
+        is cancelled, time stays where it is then.
 
         Args:
             seconds: The interval; at most a million ticks. (second; in 0...1000000000000)
@@ -730,6 +731,7 @@ class ClockMethods(SyncCaller):
             ticks: Number of ticks run.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ClockIsRealError: The clock runs in real time, which cannot be advanced.
             TooManyTicksError: The advance exceeds a million ticks, 100,000 while something moves, or the
                 end of time.
@@ -1699,6 +1701,139 @@ class EntityMethods(SyncCaller):
         )
         return result
 
+    def follow(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        path: str | None = None,
+        follows: bool | None = None,
+        skips_old: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntityFollowResult:
+        """Gives a source a file, FIFO or device to follow when it is connected: a GeoJSON feature in each
+        line (also with the separators of RFC 8142), as `entity/push` takes them. It is read by a process
+        of its own (`--feeds`), which waits while the server is busy. A connected source is disconnected. A
+        FIFO waits for its first writer and ends with its last. What the source follows is not saved.
+
+        Args:
+            entity_source: Its id.
+            path: The file, FIFO or character device: an absolute path, a `file://` URI or a path relative
+                to `rootPath`. When absent nothing is followed: clients push again. (at most 4096 characters)
+            follows: Whether reading goes on at the end of a regular file, which grows; otherwise the
+                source is disconnected there. (default True)
+            skips_old: Whether what a regular file has at first is skipped. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+
+        Example:
+            server.entity.follow(entity_source="buses", path="buses.ndjson")
+        """
+        result: t.EntityFollowResult = self._call(
+            "entity/follow",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "path": path,
+                    "follows": follows,
+                    "skipsOld": skips_old,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def record(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        path: str,
+        if_exists: t.IfRecordingExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.EntityRecordResult:
+        """Writes what a source receives to a file, whole lines several times a second, until
+        `entity/stopRecording`, the closing of the source, the end of the session, or a cancel; then it
+        answers. A GeoJSON feature in each line, as `entity/push` takes it. The file is a source again.
+
+        Args:
+            entity_source: Its id.
+            path: The file: an absolute path, a `file://` URI or a path relative to `rootPath`. (at most
+                4096 characters)
+            if_exists: What to do when the file exists. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            path: Its absolute path.
+            written: Number of lines written. (at least 0)
+            lost: Number of lines left out because the disk was slower than the source. (at least 0)
+            bytes: Size of the file. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+
+        Example:
+            server.entity.record(entity_source="buses", path="buses.ndjson", if_exists="replace")
+        """
+        result: t.EntityRecordResult = self._call(
+            "entity/record",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "path": path,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def stop_recording(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.EntityStopRecordingResult:
+        """Ends all recordings of a source, whose requests are then answered.
+
+        Args:
+            entity_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            recordings: Number of recordings that have ended. (at least 0)
+            written: Number of lines in all of them together. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            server.entity.stop_recording(entity_source="buses")
+        """
+        result: t.EntityStopRecordingResult = self._call(
+            "entity/stopRecording",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def disconnect(
         self,
         *,
@@ -2059,7 +2194,8 @@ class EntityMethods(SyncCaller):
             entity_source: The source.
             notices: Which observations are sent. (default "newest")
             envelope: Only observations in this box, in the source's spatial reference, edges included;
-                with `xMin` greater than `xMax` it crosses the edge of the world.
+                with `xMin` greater than `xMax` it crosses the edge of the world. An entity that leaves the
+                box is sent once more, if the observation before is still kept.
             max_rate: Maximum rate of notifications. (1/second; above 0 and at most 1000)
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -6427,6 +6563,145 @@ class LocationMethods(SyncCaller):
         )
         return result
 
+    def follow(
+        self,
+        *,
+        location_source: t.ObjectId,
+        path: str | None = None,
+        follows: bool | None = None,
+        skips_old: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationFollowResult:
+        """Gives an NMEA source a file, FIFO or device to follow when it is started. It is read by a process
+        of its own (`--feeds`), which waits while the server is busy. A running source is stopped. It has
+        started when the file is open, and fails when that is lost; a FIFO waits for its first writer and
+        ends with its last. Lines over 1 MiB count as `tooLong` in `refusals`. What the source follows is
+        not saved.
+
+        Args:
+            location_source: Its id.
+            path: The file, FIFO or character device: an absolute path, a `file://` URI or a path relative
+                to `rootPath`. When absent nothing is followed: clients push again. (at most 4096 characters)
+            follows: Whether reading goes on at the end of a regular file, which grows; otherwise the
+                source stops there. (default True)
+            skips_old: Whether what a regular file has at first is skipped. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            WrongSourceKindError: The location source is of another kind than the method needs.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+
+        Example:
+            server.location.follow(location_source="gps", path="gps.nmea")
+        """
+        result: t.LocationFollowResult = self._call(
+            "location/follow",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "path": path,
+                    "follows": follows,
+                    "skipsOld": skips_old,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def record(
+        self,
+        *,
+        location_source: t.ObjectId,
+        path: str,
+        format: t.RecordingFormat | None = None,
+        if_exists: t.IfRecordingExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationRecordResult:
+        """Writes what a source receives to a file, whole lines several times a second, until
+        `location/stopRecording`, the closing of the source, the end of the session, or a cancel; then it
+        answers. A GeoJSON feature in each line, or a GPX track: `time`, accuracies, `speed` and `course`
+        are properties. The file is a source again.
+
+        Args:
+            location_source: Its id.
+            path: The file: an absolute path, a `file://` URI or a path relative to `rootPath`. (at most
+                4096 characters)
+            format: The format. (default "ndjson")
+            if_exists: What to do when the file exists. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            path: Its absolute path.
+            written: Number of lines written. (at least 0)
+            lost: Number of lines left out because the disk was slower than the source. (at least 0)
+            bytes: Size of the file. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+
+        Example:
+            server.location.record(location_source="gps", path="gps.ndjson", if_exists="replace")
+        """
+        result: t.LocationRecordResult = self._call(
+            "location/record",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "path": path,
+                    "format": format,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def stop_recording(
+        self,
+        *,
+        location_source: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.LocationStopRecordingResult:
+        """Ends all recordings of a source, whose requests are then answered.
+
+        Args:
+            location_source: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            recordings: Number of recordings that have ended. (at least 0)
+            written: Number of lines in all of them together. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            server.location.stop_recording(location_source="gps")
+        """
+        result: t.LocationStopRecordingResult = self._call(
+            "location/stopRecording",
+            _given(
+                {
+                    "locationSource": location_source,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def get(
         self,
         *,
@@ -9964,6 +10239,50 @@ class ViewMethods(SyncCaller):
         )
         return result
 
+    def set_camera_controller(
+        self,
+        *,
+        view: t.ObjectId,
+        camera_controller: t.CameraController | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewSetCameraControllerResult:
+        """Sets what keeps the camera of a scene's view aimed, and aims it: an animation and auto-pan end as
+        with `view/setViewpoint`. Without `cameraController` there is none any more, and the camera stays
+        where it is. It is not undone.
+
+        Args:
+            view: The view.
+            camera_controller: The controller; none when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            cameraController: The controller after this.
+            viewpoint: The viewpoint after this.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.view.set_camera_controller(view="v1")
+        """
+        result: t.ViewSetCameraControllerResult = self._call(
+            "view/setCameraController",
+            _given(
+                {
+                    "view": view,
+                    "cameraController": camera_controller,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def layer_view_states(
         self,
         *,
@@ -10005,28 +10324,44 @@ class ViewMethods(SyncCaller):
         view: t.ObjectId,
         points: Sequence[t.ScreenPoint],
         spatial_reference: t.SpatialReference | None = None,
+        ground: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewToLocationResult:
-        """Converts screen points to map coordinates.
+        """Converts screen points to map coordinates. In scenes, where the line of sight meets the ground,
+        with its height: the exaggerated base surface, and where that has no height the ellipsoid. A line
+        of sight is followed in 512 steps between the heights of -500 and 9,000 metres. It is answered at
+        once, but for scenes whose heights have to be read, or whose points are more than 2.
 
         Args:
             view: The view.
             points: Screen points. (at most 100000 elements)
             spatial_reference: The spatial reference of the answer; the map's when absent.
+            ground: In scenes, whether heights of the base surface count; if not, the ground is the
+                ellipsoid. (default True)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             spatialReference: The spatial reference of the locations.
             locations: Points, in order; null for those in `failed`.
-            failed: The points that have no coordinates in `spatialReference`, by index, as
-                `transformFailed`; absent when there are none.
+            failed: The points that have no coordinates in `spatialReference`, by index, and in scenes
+                those above the horizon, as `transformFailed`; absent when there are none.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
             server.view.to_location(view="v1", points=[{"x": 400, "y": 300}], spatial_reference="EPSG:4326")
@@ -10038,6 +10373,7 @@ class ViewMethods(SyncCaller):
                     "view": view,
                     "points": points,
                     "spatialReference": spatial_reference,
+                    "ground": ground,
                     "meta": meta,
                 }
             ),
@@ -10050,30 +10386,45 @@ class ViewMethods(SyncCaller):
         view: t.ObjectId,
         locations: Sequence[t.Geometry],
         spatial_reference: t.SpatialReference | None = None,
+        ground: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewToScreenResult:
-        """Converts map coordinates to screen points, also outside the screen.
+        """Converts map coordinates to screen points, also outside the screen. In scenes Z counts, as metres
+        above the ellipsoid; a location without Z is on the ground, as in `view/toLocation`. What hides a
+        location does not count. It is answered at once, but for scenes whose heights have to be read.
 
         Args:
             view: The view.
             locations: Points. (at most 100000 elements)
             spatial_reference: The spatial reference of the locations. (default "EPSG:4326")
+            ground: In scenes, whether heights of the base surface count; if not, locations without Z are
+                on the ellipsoid. (default True)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             points: Screen points, in order; null for those in `failed`.
-            failed: The locations that have no coordinates in the map's spatial reference, by index, as
-                `transformFailed`; absent when there are none.
+            failed: The locations that have no coordinates in the map's spatial reference, and in scenes
+                those behind the camera, by index, as `transformFailed`; absent when there are none.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
             server.view.to_screen(view="v1", locations=[{"type": "Point", "coordinates": [2.35, 48.86]}])
@@ -10085,6 +10436,7 @@ class ViewMethods(SyncCaller):
                     "view": view,
                     "locations": locations,
                     "spatialReference": spatial_reference,
+                    "ground": ground,
                     "meta": meta,
                 }
             ),
@@ -10176,8 +10528,8 @@ class ViewMethods(SyncCaller):
         Positions are transformed to the map's reference and joined by straight lines there; a feature that
         has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and
         each copy is found. When the poles of the map are at infinity, latitudes are clamped to
-        85.0511287798066 degrees. In scenes screen and ground are related as in `view/toLocation`: flat,
-        without heights.
+        85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's
+        center, scale and rotation, without heights.
 
         Args:
             view: The view.

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "3bd26ebce84cf4b9"
+PROTOCOL_HASH = "46a1813fba5463f7"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1077,7 +1077,7 @@ class SavedLayer(TypedDict):
     """Its source; absent for a group."""
     entitySource: NotRequired[ObjectId]
     """The entity source whose entities are its features, in place of a source; it closes with that. It needs
-    no loading, and is not selected.
+    no loading; selected are its entities, in all layers over them.
     """
     sourceLayer: NotRequired[str]
     """Its name in the source; absent for a group."""
@@ -1554,15 +1554,15 @@ class EntityStatusDisconnected(TypedDict):
 
 
 class EntityStatusConnecting(TypedDict):
-    """The connection was lost. There are 12 attempts to reconnect, the first two at once, the others 10 s
-    apart by the clock. What a client pushes meanwhile connects.
+    """A file is being opened, or the connection was lost. There are 12 attempts to reconnect, the first two
+    at once, the others 10 s apart by the clock. What a client pushes meanwhile connects.
     """
 
     type: Literal["connecting"]
     attempt: int
     """The number of the current attempt. (at least 1)"""
-    error: Failure
-    """Why the connection was lost."""
+    error: NotRequired[Failure]
+    """Why the connection was lost, or the last attempt failed; absent at first."""
 
 
 class EntityStatusConnected(TypedDict):
@@ -1627,6 +1627,8 @@ class EntityCounts(TypedDict):
     """Observations that were not kept."""
     lostValues: int
     """Attribute values of fields that are not declared, or of another type than these. (at least 0)"""
+    badLines: NotRequired[int]
+    """Lines of its file that are too long or no GeoJSON feature; absent for none. (at least 1)"""
 
 
 class Observation(TypedDict):
@@ -1736,6 +1738,37 @@ class EntityConnectResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     status: EntityStatus
     """Its state."""
+
+
+class EntityFollowResult(TypedDict):
+    """What `entity/follow` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class EntityRecordResult(TypedDict):
+    """What `entity/record` answers."""
+
+    path: str
+    """Its absolute path."""
+    written: int
+    """Number of lines written. (at least 0)"""
+    lost: int
+    """Number of lines left out because the disk was slower than the source. (at least 0)"""
+    bytes: int
+    """Size of the file. (at least 0)"""
+
+
+class EntityStopRecordingResult(TypedDict):
+    """What `entity/stopRecording` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    recordings: int
+    """Number of recordings that have ended. (at least 0)"""
+    written: int
+    """Number of lines in all of them together. (at least 0)"""
 
 
 class EntityDisconnectResult(TypedDict):
@@ -3019,7 +3052,7 @@ class Layer(TypedDict):
     """Its source; absent for a group."""
     entitySource: NotRequired[ObjectId]
     """The entity source whose entities are its features, in place of a source; it closes with that. It needs
-    no loading, and is not selected.
+    no loading; selected are its entities, in all layers over them.
     """
     sourceLayer: NotRequired[str]
     """Its name in the source; absent for a group."""
@@ -3251,6 +3284,20 @@ LocationStatus = Union[
 ]
 """The state of a location source."""
 
+RecordingFormat = Literal["ndjson", "gpx"]
+"""The format of a recording.
+
+`ndjson`: GeoJSON features, one in a line.
+`gpx`: A GPX track.
+"""
+
+IfRecordingExists = Literal["error", "replace"]
+"""What to do when the file of a recording exists.
+
+`error`: Refuse.
+`replace`: Write over it.
+"""
+
 LocationSourceKind = Literal[
     "simulated", "external", "nmea", "replay", "filtered", "snapped",
 ]
@@ -3436,6 +3483,37 @@ class LocationPushNmeaResult(TypedDict):
     """Number of sentences read. (at least 0)"""
     fixes: int
     """Number of epochs with a position that ended. (at least 0)"""
+
+
+class LocationFollowResult(TypedDict):
+    """What `location/follow` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class LocationRecordResult(TypedDict):
+    """What `location/record` answers."""
+
+    path: str
+    """Its absolute path."""
+    written: int
+    """Number of lines written. (at least 0)"""
+    lost: int
+    """Number of lines left out because the disk was slower than the source. (at least 0)"""
+    bytes: int
+    """Size of the file. (at least 0)"""
+
+
+class LocationStopRecordingResult(TypedDict):
+    """What `location/stopRecording` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    recordings: int
+    """Number of recordings that have ended. (at least 0)"""
+    written: int
+    """Number of lines in all of them together. (at least 0)"""
 
 
 class LocationListResult(TypedDict):
@@ -5545,6 +5623,70 @@ ground at the center does, and a camera keeps its pitch and roll. With `ends`, s
 what the map or scene says (`scaleLevels`, `rotationSnap`): the fingers leave the screen.
 """
 
+
+class CameraControllerOrbit(TypedDict):
+    """Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming
+    changes the distance.
+    """
+
+    type: Literal["orbit"]
+    longitude: float
+    """WGS 84. (degree; in -180...180)"""
+    latitude: float
+    """WGS 84. (degree; in -90...90)"""
+    altitude: NotRequired[float]
+    """Height of the place above the ellipsoid. (metre; in -100000...1000000000; default 0)"""
+    heading: NotRequired[float]
+    """Where the camera looks, clockwise from north at the place; kept in [0, 360). (degree; in
+    -360000...360000; default 0)
+    """
+    pitch: NotRequired[float]
+    """0 from straight above, 90 along the ground. (degree; in 0...90; default 0)"""
+    distance: float
+    """From the camera to the place. (metre; in 1...1000000000)"""
+    turnRate: NotRequired[float]
+    """By how much the clock turns the heading. (degree/second; in -360...360; default 0)"""
+
+
+class CameraControllerGlobe(TypedDict):
+    """Around a place on the ellipsoid, which panning moves; rotating and zooming are as in `orbit`."""
+
+    type: Literal["globe"]
+    longitude: float
+    """WGS 84. (degree; in -180...180)"""
+    latitude: float
+    """WGS 84. (degree; in -90...90)"""
+    heading: NotRequired[float]
+    """Where the camera looks, clockwise from north at the place; kept in [0, 360). (degree; in
+    -360000...360000; default 0)
+    """
+    pitch: NotRequired[float]
+    """0 from straight above, 90 along the ground. (degree; in 0...90; default 0)"""
+    distance: float
+    """From the camera to the place. (metre; in 1...1000000000)"""
+    turnRate: NotRequired[float]
+    """By how much the clock turns the heading. (degree/second; in -360...360; default 0)"""
+
+
+class CameraControllerLookAt(TypedDict):
+    """From wherever gestures move the camera, at a place."""
+
+    type: Literal["lookAt"]
+    longitude: float
+    """WGS 84. (degree; in -180...180)"""
+    latitude: float
+    """WGS 84. (degree; in -90...90)"""
+    altitude: NotRequired[float]
+    """Height of the place above the ellipsoid. (metre; in -100000...1000000000; default 0)"""
+
+
+CameraController = Union[
+    CameraControllerOrbit, CameraControllerGlobe, CameraControllerLookAt,
+]
+"""What keeps a scene's camera aimed. Gestures that are no flings move it; any other change of the viewpoint
+ends it, as it ends auto-pan.
+"""
+
 TapKind = Literal["tap", "doubleTap", "longPress"]
 """The kind of a tap.
 
@@ -5678,6 +5820,10 @@ class View(TypedDict):
     """
     isNavigating: bool
     """Whether an animation is running."""
+    cameraController: NotRequired[CameraController]
+    """What keeps the camera of a scene aimed; none when absent. Set by `view/setCameraController`,
+    `state/set`, bindings and links, moved by gestures and the clock. Not saved.
+    """
     overlays: list[ObjectId]
     """Its overlays, first drawn first."""
     locationDisplay: LocationDisplay
@@ -5773,6 +5919,17 @@ class ViewInteractResult(TypedDict):
     """True if limits of the map or scene, or what it snaps to, moved what was asked for; absent otherwise."""
 
 
+class ViewSetCameraControllerResult(TypedDict):
+    """What `view/setCameraController` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    cameraController: NotRequired[CameraController]
+    """The controller after this."""
+    viewpoint: Viewpoint
+    """The viewpoint after this."""
+
+
 class ViewLayerViewStatesResult(TypedDict):
     """What `view/layerViewStates` answers."""
 
@@ -5794,8 +5951,8 @@ class ViewToLocationResult(TypedDict):
     locations: LocationList
     """Points, in order; null for those in `failed`."""
     failed: NotRequired[list[ItemFailure]]
-    """The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent when
-    there are none.
+    """The points that have no coordinates in `spatialReference`, by index, and in scenes those above the
+    horizon, as `transformFailed`; absent when there are none.
     """
 
 
@@ -5807,8 +5964,8 @@ class ViewToScreenResult(TypedDict):
     points: ScreenPointList
     """Screen points, in order; null for those in `failed`."""
     failed: NotRequired[list[ItemFailure]]
-    """The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`;
-    absent when there are none.
+    """The locations that have no coordinates in the map's spatial reference, and in scenes those behind the
+    camera, by index, as `transformFailed`; absent when there are none.
     """
 
 
@@ -5910,8 +6067,8 @@ class ViewViewpointChangedParams(TypedDict):
 class ViewTappedParams(TypedDict):
     """The params of `view/tapped`.
 
-    Somebody has tapped on an observed view. Each tap comes, in order; when a slow client has 1,000 unread,
-    the oldest are left out.
+    Somebody has tapped on an observed view. Each tap comes, in order; in scenes whose heights have to be
+    read, after the answer to `view/interact`. When a slow client has 1,000 unread, the oldest are left out.
     """
 
     subscription: str
@@ -5927,7 +6084,9 @@ class ViewTappedParams(TypedDict):
     screenPoint: ScreenPoint
     """Where on the screen."""
     location: NotRequired[Geometry]
-    """The point of the map there, before a double tap zooms; absent where it has no coordinates."""
+    """The point of the map there, before a double tap zooms; in scenes of the ground, with its height, as in
+    `view/toLocation`. Absent where it has no coordinates, and above the horizon.
+    """
     spatialReference: SpatialReference
     """The spatial reference of the location."""
     leftOut: NotRequired[int]
