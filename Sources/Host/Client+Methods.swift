@@ -84,8 +84,7 @@ extension Client {
           }
         }
         host.publish()
-        // A batch is answered in its order, so it waits for the whole advance.
-        if host.world.advance != nil { host.continueAdvance(waits: !call.isInBatch) }
+        if host.world.advance != nil { host.continueAdvance(isInBatch: call.isInBatch) }
         return .later
       }
     }

@@ -182,17 +182,21 @@ extension Host {
     scheduleTick()
   }
 
-  /// Time for ticks of an advance before other work of the loop, in nanoseconds.
+  /// Time for ticks of an advance before other work of the loop, in nanoseconds; and that of one within a batch.
   private static let advanceSlice: UInt64 = 5_000_000
+  private static let batchSlice: UInt64 = 1_000_000_000
 
   /// Makes the ticks of the advance of a manual clock that has begun. When there are many, the loop does other work in between:
   /// writes output, cancels. Other input waits, so that what it does happens at the end of the advance.
   ///
-  /// - Parameter waits: false to make all ticks at once.
-  func continueAdvance(waits: Bool) {
+  /// - Parameter isInBatch: whether other requests of a batch follow, which are run before the end of an advance of more than a
+  ///   second.
+  func continueAdvance(isInBatch: Bool = false) {
     let start = loop.nanoseconds
     while world.advance != nil {
-      if waits, loop.nanoseconds &- start > Self.advanceSlice || clients.contains(where: { $0.client.isBehind }) {
+      let isBehind = clients.contains { $0.client.isBehind }
+      let elapsed = loop.nanoseconds &- start
+      if elapsed > Self.batchSlice || !isInBatch && (elapsed > Self.advanceSlice || isBehind) {
         return continueAdvanceLater()
       }
       perform(.animation) { $0.continueAdvance() }
@@ -206,7 +210,7 @@ extension Host {
     let bound = LoopBound(self, on: loop)
     loop.schedule(after: isBehind ? 1_000_000 : 0) {
       let host = bound.value
-      host.turn { host.continueAdvance(waits: true) }
+      host.turn { host.continueAdvance() }
     }
   }
 

@@ -141,16 +141,14 @@ extension World {
   }
 
   /// Turns an orbit by the time that has passed.
-  mutating func advanceController(of id: ViewID) {
-    guard let view = views[id], let steering = view.steering, steering.isTurning, var orbit = steering.controller.orbit else {
-      return
-    }
+  mutating func advanceController(of view: View) {
+    guard let steering = view.steering, steering.isTurning, var orbit = steering.controller.orbit else { return }
     let now = clock.now
     orbit.heading = Camera.normalized(
       degrees: orbit.heading + orbit.turnRate * now.seconds(since: steering.turnedAt))
     guard let flat = try? flattened(orbit.camera, on: view.screen) else { return }
     let turned = Steering(controller: steering.controller.with(orbit), turnedAt: now)
-    changeKnown(id, by: .animation) {
+    changeKnown(view.id, by: .animation) {
       ($0.camera, $0.viewpoint, $0.steering) = (flat, .camera(orbit.camera), turned)
     }
   }

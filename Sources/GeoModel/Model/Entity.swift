@@ -18,6 +18,8 @@ public protocol Entity: Sendable {
   var owner: ObjectReference? { get }
   /// Whether objects of the kind have an owner, refer to others, or move.
   static var isIndexed: Bool { get }
+  /// Whether ``references`` and ``owner`` are equal, as far as that is known without making them. False by default.
+  func refersTo(sameAs other: Self) -> Bool
   /// The ids of objects, other than its owner, whose closing or change closes or changes this one: those that it shows, reads or
   /// leads to. May contain other ids.
   var references: [Text] { get }
@@ -76,6 +78,7 @@ public protocol Entity: Sendable {
 
 extension Entity {
   public static var isIndexed: Bool { true }
+  public func refersTo(sameAs other: Self) -> Bool { false }
   public var references: [Text] { [] }
   public func closes(with object: ObjectReference) -> Bool { owner == object }
   public var isMoving: Bool { false }

@@ -35,6 +35,9 @@ extension View: Entity {
     [content.reference.text]
       + [locationDisplay.source?.rawValue, locationDisplay.shared?.rawValue].compactMap { $0.map { Text($0) } }
   }
+  public func refersTo(sameAs other: View) -> Bool {
+    content == other.content && locationDisplay.source == other.locationDisplay.source
+  }
   public var isMoving: Bool { isNavigating || steering?.isTurning ?? false }
   public static func close(_ id: ViewID, in world: inout World) throws(ModelError) { try world.closeView(id) }
   /// The number of its layer view states.

@@ -15,10 +15,14 @@ struct References: Sendable {
   mutating func update<E: Entity>(_ old: E?, _ new: E?, at number: Int) {
     guard E.isIndexed, let id = new?.id ?? old?.id else { return }
     let object = ObjectReference(E.collection, id.rawValue)
-    let (before, now) = (Self.all(of: old), Self.all(of: new))
-    if before != now {
-      for id in Self.ids(before, without: now) { Self.remove(number, from: &referrers[id]) }
-      for id in Self.ids(now, without: before) { referrers[id, default: Referrers()].insert(object, at: number) }
+    if let old, let new, new.refersTo(sameAs: old) {
+      // Views move often, and lists of references would be made for each frame.
+    } else {
+      let (before, now) = (Self.all(of: old), Self.all(of: new))
+      if before != now {
+        for id in Self.ids(before, without: now) { Self.remove(number, from: &referrers[id]) }
+        for id in Self.ids(now, without: before) { referrers[id, default: Referrers()].insert(object, at: number) }
+      }
     }
     let (moved, moves) = (old?.isMoving ?? false, new?.isMoving ?? false)
     if moves, !moved { moving.insert(object, at: number) }

@@ -176,8 +176,8 @@ extension World {
     for id in moving(LocationSource.self) { advance(id) }
     for id in moving(EntitySource.self) { advanceEntities(of: id) }
     for id in moving(View.self) {
-      advanceAnimation(of: id)
-      advanceController(of: id)
+      guard let view = views[id] else { continue }
+      if let animation = view.animation { advance(animation, of: view) } else { advanceController(of: view) }
     }
     for id in moving(GeotriggerMonitor.self) { advanceGeotrigger(id) }
   }

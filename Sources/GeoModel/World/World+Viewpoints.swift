@@ -118,9 +118,8 @@ extension World {
   /// Ends a process because its object was stopped or closed.
   mutating func interrupt(_ process: ProcessID) { end(process, .interrupted(Interruption(cause: .closed, origin: origin))) }
 
-  mutating func advanceAnimation(of id: ViewID) {
-    guard let view = views[id], let animation = view.animation else { return }
-    let elapsed = clock.now.seconds(since: animation.start)
+  mutating func advance(_ animation: Animation, of view: View) {
+    let (id, elapsed) = (view.id, clock.now.seconds(since: animation.start))
     guard elapsed < animation.duration else {
       changeKnown(id, by: .animation) {
         $0.animation = nil
