@@ -36,7 +36,7 @@ extension View: Entity {
       + [locationDisplay.source?.rawValue, locationDisplay.shared?.rawValue].compactMap { $0.map { Text($0) } }
   }
   public func refersTo(sameAs other: View) -> Bool {
-    content == other.content && locationDisplay.source == other.locationDisplay.source
+    content == other.content && locationDisplay == other.locationDisplay
   }
   public var isMoving: Bool { isNavigating || steering?.isTurning ?? false }
   public static func close(_ id: ViewID, in world: inout World) throws(ModelError) { try world.closeView(id) }
