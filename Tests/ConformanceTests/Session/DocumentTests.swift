@@ -272,7 +272,7 @@ func savedState(_ tree: Value?, keeping sources: Set<String>) -> Value {
   }
   members["views"] = members["views"]?.mapped { view in
     var view = view
-    for name in ["isNavigating", "layerViewStates"] { view[name] = nil }
+    for name in ["isNavigating", "layerViewStates", "cameraController"] { view[name] = nil }
     if case .object(var display)? = view["locationDisplay"] {
       for name in ["source", "autoPanMode"] { display[name] = nil }
       view["locationDisplay"] = .object(display)
