@@ -221,6 +221,7 @@ extension Host {
     world.begin(origin: .client(nil))
     world.interruptAllAnimations()
     world.stopAllLocationSources()
+    world.stopStartingGeotriggers()
     publish()
     endFeeds()
     world.stopRecording(nil)

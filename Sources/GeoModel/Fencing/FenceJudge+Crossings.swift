@@ -41,7 +41,8 @@ extension FenceJudge {
         if let entry = way.entry(distance) { expected.append((fence, entry / speed)) }
       }
     }
-    for fence in object.forecasts where !expected.contains(where: { $0.fence == fence }) && !object.inside.contains(where: { $0.fence == fence }) {
+    let kept = FenceIDs(expected.map(\.fence) + object.inside.map(\.fence))
+    for fence in object.forecasts where !kept.contains(fence) {
       report(.withdrawn, ending(fence, cause == .moved ? .turnedAway : cause), fix, fence, at: cause == .moved ? fix.time : now)
     }
     for (fence, after) in expected.sorted(by: { ($0.after, $0.fence) < ($1.after, $1.fence) }) where !object.forecasts.contains(fence) {
@@ -56,10 +57,10 @@ extension FenceJudge {
   private mutating func forEachFence(
     on way: GeodesicWay, of fix: Fix, besides inside: [Membership], _ body: (_ fence: Int, _ distance: (Point) -> Double?) -> Void
   ) {
-    let level = monitor.buffer + radius(fix)
+    let (level, inside) = (monitor.buffer + radius(fix), FenceIDs(inside))
     for row in rows(in: way.boxes(within: level)) {
       let fence = store.id(ofPresent: row)
-      guard !inside.contains(where: { $0.fence == fence }), !fences.isOwn || fence != fix.number, admits(row), let shape = shape(row, fence) else { continue }
+      guard !inside.contains(fence), !fences.isOwn || fence != fix.number, admits(row), let shape = shape(row, fence) else { continue }
       effort += 200_000
       body(fence) { [geodesy] in shape.distance(to: $0, within: .infinity, geodesy).map { $0 - level } }
     }

@@ -99,14 +99,16 @@ struct FenceJudge {
   // MARK: Transitions
 
   private mutating func move(_ object: inout TrackedObject, from previous: Point?, _ cause: GeotriggerEvent.Cause) {
-    effort += 500
-    var (entered, kept) = ([UInt32](), [Int]())
+    effort += 500 + 10 * object.inside.count
+    var (entered, held) = ([UInt32](), [Int]())
+    let inside = FenceIDs(object.inside)
     forEachFence(near: object.fix) { judge, row, fence in
-      let isInside = object.inside.contains { $0.fence == fence }
+      let isInside = inside.contains(fence)
       guard judge.admits(row), judge.holds(row, fence, object.fix, staying: isInside) else { return }
-      if isInside { kept.append(fence) } else { entered.append(row) }
+      if isInside { held.append(fence) } else { entered.append(row) }
     }
-    guard kept.count < object.inside.count || !entered.isEmpty else { return }
+    guard held.count < object.inside.count || !entered.isEmpty else { return }
+    let kept = FenceIDs(held)
     let isByFix = cause == .moved
     if isByFix, let condition = monitor.condition, !isTrue(condition, object.fix) { return }
     let left = object.inside.filter { !kept.contains($0.fence) }

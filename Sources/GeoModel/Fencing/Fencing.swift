@@ -75,6 +75,21 @@ public struct Membership: Sendable {
   var due: Instant?
 }
 
+/// The fences of memberships: mostly few, but an object can be inside of thousands.
+struct FenceIDs {
+  let ids: [Int]
+  private let many: Set<Int>?
+
+  init(_ memberships: [Membership]) { self.init(memberships.map(\.fence)) }
+
+  init(_ ids: [Int]) {
+    self.ids = ids
+    many = ids.count > 16 ? Set(ids) : nil
+  }
+
+  func contains(_ fence: Int) -> Bool { many?.contains(fence) ?? ids.contains(fence) }
+}
+
 /// Objects to judge again after an edit, or for the first time after a start; a part at a time.
 struct Rejudging: Sendable {
   /// The edited fences; nil for all.
@@ -123,14 +138,12 @@ struct Watch: Sendable {
   /// - Parameter old: what was known before.
   mutating func set(_ object: TrackedObject?, at number: Int, from old: TrackedObject?) {
     if let object { objects.insert(object, at: number) } else { _ = objects.remove(number) }
-    let (before, now) = (old?.inside ?? [], object?.inside ?? [])
-    for membership in before where !now.contains(where: { $0.fence == membership.fence }) {
-      holders[membership.fence]?.remove(number)
-      if holders[membership.fence]?.isEmpty == true { holders[membership.fence] = nil }
+    let (before, now) = (FenceIDs(old?.inside ?? []), FenceIDs(object?.inside ?? []))
+    for fence in before.ids where !now.contains(fence) {
+      holders[fence]?.remove(number)
+      if holders[fence]?.isEmpty == true { holders[fence] = nil }
     }
-    for membership in now where !before.contains(where: { $0.fence == membership.fence }) {
-      holders[membership.fence, default: []].insert(number)
-    }
+    for fence in now.ids where !before.contains(fence) { holders[fence, default: []].insert(number) }
   }
 
   mutating func append(_ event: GeotriggerEvent) {
@@ -184,6 +197,25 @@ struct Fencing: Sendable {
     mutating func add(_ more: Rejudging) {
       if rejudging == nil { rejudging = more } else { rejudging?.merge(more) }
     }
+  }
+}
+
+/// Restores how the fences of a monitor are tested, and what waits to be judged again.
+struct FencesRenewed: UndoRecord {
+  let monitor: GeotriggerMonitorID
+  let number: Int
+  /// Without shapes.
+  let fences: FenceSet?
+  let rejudging: Rejudging?
+  var byteCount: Int { 0 }
+  var object: ObjectReference { ObjectReference(.geotriggers, monitor.rawValue) }
+  var kind: UndoRecordKind { .contents }
+
+  func isUndoable(in world: World) -> Bool { false }
+  func undo(_ world: inout World) {}
+  func rollBack(_ world: inout World) {
+    world.fencing.watches[number]?.fences = fences
+    world.fencing.watches[number]?.rejudging = rejudging
   }
 }
 

@@ -1,4 +1,4 @@
-// Geotriggers at work: started, stopped, given fixes, and judging again what edits concern.
+// Geotriggers at work: started, stopped, and given fixes.
 
 import Expressions
 import FeatureStore
@@ -38,7 +38,7 @@ extension World {
   }
 
   /// Runs judgements for one monitor, and publishes what they count.
-  private mutating func judge(_ monitor: GeotriggerMonitor, _ body: (inout FenceJudge) -> Void) {
+  mutating func judge(_ monitor: GeotriggerMonitor, _ body: (inout FenceJudge) -> Void) {
     guard let number = geotriggers.number(of: monitor.id), let watch = fencing.watches.removeValue(forKey: number) else { return }
     let counts = (watch.insideCount, watch.eventCount, watch.lateCount, watch.inaccurateCount)
     let set =
@@ -46,7 +46,7 @@ extension World {
       ?? FenceSet(object: ObjectReference(.overlays, ""), reference: .wgs84, wrap: nil, filter: nil, conditions: nil, isOwn: false)
     let (store, features) = fences(of: set.object)
     let asksForAttributes = monitor.condition != nil || monitor.message != nil
-    let observations = asksForAttributes ? entityContents(of: monitor)?.observations : nil
+    let observations = asksForAttributes ? entityFeed(of: monitor)?.contents.observations : nil
     var judge = FenceJudge(
       monitor, consume watch, set, store ?? FeatureStore(), features, observations, transformer, geodesy, now: clock.now)
     body(&judge)
@@ -56,7 +56,7 @@ extension World {
   }
 
   private mutating func publish(_ watch: Watch, of id: GeotriggerMonitorID) {
-    guard let old = geotriggers[id]?.live else { return }
+    guard let old = geotriggers.read(id, { $0.pointee.live }) else { return }
     var new = old
     (new.insideCount, new.eventCount) = (watch.insideCount, watch.eventCount)
     (new.lateCount, new.inaccurateCount) = (watch.lateCount, watch.inaccurateCount)
@@ -65,7 +65,7 @@ extension World {
   }
 
   /// The features of a layer or an overlay; nil if there is none, or it is not loaded.
-  private func fences(of object: ObjectReference) -> (FeatureStore?, LayerFeatures?) {
+  func fences(of object: ObjectReference) -> (FeatureStore?, LayerFeatures?) {
     if object.collection == .overlays { return (overlays[OverlayID(object.id)]?.store, nil) }
     if object.collection == .entitySources {
       return (entitySources.read(EntitySourceID(object.id)) { $0.pointee.contents.entities }, nil)
@@ -84,7 +84,7 @@ extension World {
       fencing.watches[number, default: Watch()].fences = fences
       changeKnown(monitor.id) { $0.live.status = .started }
       updateWarnings(of: monitor.id)
-      if entityContents(of: monitor) != nil {
+      if entityFeed(of: monitor) != nil {
         changeKnown(monitor.id) { $0.live.status = .starting }
         fencing.watches[number]?.rejudging = Rejudging(cause: .monitorStarted)
         fencing.watches[number]?.rejudging?.isStart = true
@@ -114,7 +114,21 @@ extension World {
     for process in fencing.starting.removeValue(forKey: monitor.id) ?? [] { interrupt(process) }
   }
 
-  private mutating func keepForRollback(_ id: GeotriggerMonitorID, _ number: Int) {
+  /// Stops the monitors that have not finished starting, at the end of a session.
+  public mutating func stopStartingGeotriggers() {
+    for id in fencing.starting.keys.sorted(by: { $0.rawValue < $1.rawValue }) { if let monitor = geotriggers[id] { stop(monitor) } }
+  }
+
+  /// Stops the monitor of whose start this is the process.
+  mutating func cancelGeotriggerStart(_ process: ProcessID) -> Bool {
+    guard let id = fencing.starting.first(where: { $0.value.contains(process) })?.key, let monitor = geotriggers[id] else { return false }
+    fencing.starting[id]?.removeAll { $0 == process }
+    end(process, .cancelled)
+    stop(monitor)
+    return true
+  }
+
+  mutating func keepForRollback(_ id: GeotriggerMonitorID, _ number: Int) {
     recordUndo(
       Judged(monitor: id, number: number, objects: [], counts: (0, 0, 0, 0), whole: fencing.watches[number] ?? Watch()))
   }
@@ -133,7 +147,7 @@ extension World {
       accuracy: location.horizontalAccuracy, speed: location.speed, course: location.course)
   }
 
-  private func fenceSet(of monitor: GeotriggerMonitor) throws(Failure) -> FenceSet {
+  func fenceSet(of monitor: GeotriggerMonitor) throws(Failure) -> FenceSet {
     func missing(_ member: String) -> Failure {
       Failure(
         kind: "unknownId", message: "The monitor has no \(member), or what it names does not exist.",
@@ -165,7 +179,7 @@ extension World {
       conditions: layer?.features?.conditions, isOwn: entities.map { $0.rawValue == feed.string } ?? false)
   }
 
-  private mutating func updateWarnings(of id: GeotriggerMonitorID) {
+  mutating func updateWarnings(of id: GeotriggerMonitorID) {
     guard let monitor = geotriggers[id], monitor.isRunning else { return }
     var warnings: [GeotriggerWarning] = []
     let feed = monitor.feed?.string ?? ""
@@ -178,172 +192,9 @@ extension World {
     if let store, store.index.count < store.count { warnings.append(.badFences) }
     changeKnown(id) { $0.live.warnings = warnings }
   }
-
-  // MARK: Edits
-
-  /// Notes what a change concerns.
-  mutating func notice(_ change: Change) {
-    guard !fencing.watches.isEmpty else { return }
-    switch change.event {
-    case .graphics(let overlay, let edit):
-      var ids: Set<Int> = []
-      edit.ids.forEach { ids.insert($0) }
-      notice(ObjectReference(.overlays, overlay.rawValue), Rejudging(fences: ids, cause: .fenceChanged))
-    case .changed(let object, let property):
-      switch (object.collection, property) {
-      case (.layers, .loadStatus), (.layers, .featureCount), (.layers, .extent):
-        // Of a layer over entities, what moves is noticed entity by entity.
-        let isOfEntities = layers.read(LayerID(object.id)) { $0.pointee.features?.entitySource != nil } ?? false
-        notice(object, isOfEntities ? nil : Rejudging(cause: .fenceChanged))
-      case (.layers, .definitionExpression), (.layers, .time), (.layers, .isTimeFilterEnabled):
-        notice(object, Rejudging(cause: .filterChanged))
-      case (.locationSources, .status), (.entitySources, .status), (.entitySources, .entityCount): notice(object, nil)
-      case (.geotriggers, _): noticeSetting(property, of: object)
-      default: break
-      }
-    case .created(let object): if object.holdsFences { notice(object, Rejudging(cause: .fenceChanged)) }
-    case .closed(let object):
-      if object.collection == .geotriggers, let number = change.number { fencing.watches[number] = nil }
-      if object.holdsFences { notice(object, Rejudging(cause: .fenceRemoved)) }
-      if object.isFeed { notice(object, nil, isClosed: true) }
-    case .entities, .replaced, .member, .clock, .history, .document: break
-    }
-  }
-
-  /// Notes an edit of fences, or of the state of a feed.
-  mutating func notice(_ object: ObjectReference, _ rejudging: Rejudging?, isClosed: Bool = false) {
-    for id in referrers(to: object, of: GeotriggerMonitor.self) {
-      guard let number = geotriggers.number(of: id), let monitor = geotriggers[id], monitor.isRunning else { continue }
-      fencing.noticed[number, default: Fencing.Notice()].warnings = true
-      if isClosed, monitor.feed == object.text { fencing.noticed[number]?.isFeedClosed = true }
-      if let rejudging, monitor.fences == object.text { fencing.noticed[number]?.add(rejudging) }
-    }
-  }
-
-  private mutating func noticeSetting(_ property: Property, of object: ObjectReference) {
-    guard let number = geotriggers.number(of: GeotriggerMonitorID(object.id)), fencing.watches[number] != nil else { return }
-    switch property {
-    case .feed, .fences: fencing.noticed[number, default: Fencing.Notice()].isReset = true
-    case .whereClause, .relation, .buffer, .accuracyMode, .reportCrossings, .condition, .maxAccuracy, .forecastHorizon:
-      fencing.noticed[number, default: Fencing.Notice()].add(Rejudging(cause: .filterChanged))
-    default: break
-    }
-  }
-
-  /// Judges what the noticed changes concern, as much as may be done at once; the next ticks do the rest.
-  mutating func judgeNoticed() {
-    let noticed = fencing.noticed.sorted { $0.key < $1.key }
-    fencing.noticed = [:]
-    for (number, notice) in noticed {
-      guard let monitor = geotriggers[number: number], monitor.isRunning else { continue }
-      keepForRollback(monitor.id, number)
-      if notice.isReset {
-        stop(monitor)
-        if let monitor = geotriggers[number: number] { start(monitor) }
-        continue
-      }
-      if notice.warnings { updateWarnings(of: monitor.id) }
-      if notice.isFeedClosed {
-        judge(monitor) { judge in
-          for number in judge.watch.objects.numbers(after: .min, limit: .max) { judge.forget(number, .objectPurged) }
-        }
-      }
-      guard var rejudging = notice.rejudging else { continue }
-      renewFences(of: monitor, number, rejudging.fences)
-      rejudging.objects = rejudging.fences.flatMap { concerned(by: $0, monitor, number) }
-      if fencing.watches[number]?.rejudging == nil {
-        fencing.watches[number]?.rejudging = rejudging
-      } else {
-        fencing.watches[number]?.rejudging?.merge(rejudging)
-      }
-      judgeAgain(monitor)
-    }
-  }
-
-  /// Makes what is known of fences anew, as attributes may have been added that the filter names.
-  ///
-  /// - Parameter ids: the edited ones; nil if all may be others, or are tested otherwise.
-  private mutating func renewFences(of monitor: GeotriggerMonitor, _ number: Int, _ ids: Set<Int>?) {
-    var shapes = fencing.watches[number]?.fences?.shapes ?? [:]
-    fencing.watches[number]?.fences?.shapes = [:]
-    if let new = try? fenceSet(of: monitor) { fencing.watches[number]?.fences = new }
-    guard let ids else { return }
-    for id in ids { shapes[id] = nil }
-    fencing.watches[number]?.fences?.shapes = shapes
-  }
-
-  /// Judges objects again, or a feed's for the first time, for about 5 ms.
-  private mutating func judgeAgain(_ monitor: GeotriggerMonitor) {
-    let feed = entityContents(of: monitor)
-    let ground = monitor.feed.flatMap { entitySources[EntitySourceID($0.string)] }.map {
-      Ground($0.schema.reference, transformer, geodesy)
-    }
-    let schema = monitor.feed.flatMap { entitySources[EntitySourceID($0.string)]?.schema }
-    judge(monitor) { judge in
-      guard var work = judge.watch.rejudging else { return }
-      judge.watch.rejudging = nil
-      while judge.effort < 5_000_000 {
-        if let number = work.objects?.popLast() {
-          judge.judgeAgain(number, work.cause)
-          continue
-        }
-        guard work.objects == nil else { return }
-        let numbers =
-          work.isStart ? feed?.numbers(after: work.last, limit: 64) ?? [] : judge.watch.objects.numbers(after: work.last, limit: 64)
-        guard let last = numbers.last else { return }
-        for number in numbers {
-          if !work.isStart {
-            judge.judgeAgain(number, work.cause)
-          } else if let fix = ground.flatMap({ ground in schema.flatMap { feed?.fix(of: number, $0, ground) } }) {
-            judge.judge(fix, work.cause)
-          }
-        }
-        work.last = last
-      }
-      judge.watch.rejudging = work
-    }
-    guard geotriggers[monitor.id]?.live.status == .starting, geotriggers[monitor.id]?.live.awaitsTicks == false || !isStarting(monitor) else { return }
-    changeKnown(monitor.id) { $0.live.status = .started }
-    for process in fencing.starting.removeValue(forKey: monitor.id) ?? [] { end(process, .completed) }
-  }
-
-  private func isStarting(_ monitor: GeotriggerMonitor) -> Bool {
-    geotriggers.number(of: monitor.id).flatMap { fencing.watches[$0]?.rejudging?.isStart } ?? false
-  }
-
-  /// The objects that an edit of fences may concern: those inside, and those near; nil for all.
-  private func concerned(by fences: Set<Int>, _ monitor: GeotriggerMonitor, _ number: Int) -> [Int]? {
-    guard fences.count <= 1000, monitor.accuracyMode == .geometry, monitor.forecastHorizon == 0,
-      let watch = fencing.watches[number], let set = watch.fences, set.reference == .wgs84,
-      let objects = entityContents(of: monitor)?.entities, let extent = objects.extent,
-      entitySources[EntitySourceID(monitor.feed?.string ?? "")]?.schema.reference == .wgs84
-    else { return nil }
-    let store = self.fences(of: set.object).0
-    var concerned: Set<Int> = []
-    for id in fences {
-      concerned.formUnion(watch.holders[id] ?? [])
-      guard let box = store?.feature(id: id)?.envelope.map({ FenceShape.box(around: $0, within: monitor.buffer) }) else { continue }
-      let boxes = [-360, 0, 360].map { Envelope(xMin: box.xMin + $0, yMin: box.yMin, xMax: box.xMax + $0, yMax: box.yMax) }
-      for row in objects.rows(in: boxes.filter(extent.intersects)) { concerned.insert(objects.id(ofPresent: row)) }
-    }
-    return concerned.sorted(by: >)
-  }
-
-  /// What a feed of entities has; nil for another feed.
-  private func entityContents(of monitor: GeotriggerMonitor) -> EntityContents? {
-    monitor.feed.flatMap { feed in entitySources.read(EntitySourceID(feed.string)) { $0.pointee.contents } }
-  }
-
-  /// Continues what waits for time: judging again, and memberships that begin after a while.
-  mutating func advanceGeotrigger(_ id: GeotriggerMonitorID) {
-    guard let monitor = geotriggers[id] else { return }
-    let now = clock.now
-    judge(monitor) { $0.endDwelling(until: now) }
-    judgeAgain(monitor)
-  }
 }
 
 extension ObjectReference {
-  fileprivate var isFeed: Bool { collection == .locationSources || collection == .entitySources }
-  fileprivate var holdsFences: Bool { collection == .overlays || collection == .layers || collection == .entitySources }
+  var isFeed: Bool { collection == .locationSources || collection == .entitySources }
+  var holdsFences: Bool { collection == .overlays || collection == .layers || collection == .entitySources }
 }

@@ -91,7 +91,7 @@ extension World {
       end(process, .cancelled)
       return true
     }
-    return cancelStart(process)
+    return cancelStart(process) || cancelGeotriggerStart(process)
   }
 
   /// Stops all animations and turning cameras where they are, at the end of a session.

@@ -66,7 +66,23 @@ struct CodePointTests {
       .init("LayerTime.endField", "layer/update") {
         ["layer": "l", "time": ["startField": "start", "endField": .string("day \($0)")]]
       },
-    ] + symbology + flow
+    ] + symbology + flow + fencing
+
+  private static let fencing: [TextSetting] = [
+    .init("geotrigger/update.whereClause", "geotrigger/update") {
+      ["geotrigger": "zoneWatch", "whereClause": .string("name = '\($0)'")]
+    },
+    .init("geotrigger/update.condition", "geotrigger/update") {
+      ["geotrigger": "zoneWatch", "condition": .string("feed.object = '\($0)'")]
+    },
+    .init("geotrigger/update.message", "geotrigger/update") {
+      ["geotrigger": "zoneWatch", "message": .string("concat(type, '\($0)')")]
+    },
+    .init("geotrigger/update.actions[]", "geotrigger/update") { ["geotrigger": "zoneWatch", "actions": [.string($0)]] },
+    .init("FenceSequence.steps[]", "geotrigger/update") {
+      ["geotrigger": "zoneWatch", "sequence": ["steps": [.string("name = '\($0)'"), "name = 'b'"], "within": 60]]
+    },
+  ]
 
   private static let symbology: [TextSetting] = [
     .init("Renderer.label", "layer/update") {
@@ -233,6 +249,10 @@ struct CodePointTests {
       ["id": "v1", "properties": .array(types.map { ["name": .string($0.key), "type": .string($0.value)] })])
     try server.call("environment/register", ["key": "word", "type": "string"])
     try server.call("environment/register", ["key": "words", "type": "list"])
+    // What the examples name.
+    try server.call("overlay/create", ["id": "zones", "view": "v"])
+    let line: Value = ["type": "LineString", "coordinates": [[0, 0], [1, 0]]]
+    try server.call("location/createSimulated", ["id": "drive", "line": line])
     for (method, params) in try TextMembers().examples { try server.call(method, params) }
   }
 

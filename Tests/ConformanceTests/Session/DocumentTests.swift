@@ -263,6 +263,13 @@ func savedState(_ tree: Value?, keeping sources: Set<String>) -> Value {
     for name in ["status", "replayFactor", "entityCount", "observationCount", "extent", "counts"] { source[name] = nil }
     return source
   }
+  let ids = Set(["locationSources", "entitySources", "overlays", "layers"].flatMap { tree?[$0]?.object?.keys.map { $0 } ?? [] })
+  members["geotriggers"] = members["geotriggers"]?.mapped { monitor in
+    var monitor = monitor
+    for name in ["status", "warnings", "insideCount", "eventCount", "lateCount", "inaccurateCount"] { monitor[name] = nil }
+    for name in ["feed", "fences"] where monitor[name]?.string.map(ids.contains) != true { monitor[name] = .null }
+    return monitor
+  }
   for name in ["maps", "scenes"] {
     members[name] = members[name]?.mapped { container in
       var container = container
