@@ -106,7 +106,7 @@ public struct Replay: Sendable {
   /// Read when the source starts from the beginning; not empty while it runs.
   var locations = Shared<[Location]>([])
   /// Maximum number of locations: they are read on the loop.
-  static let limit = 50_000
+  static let limit = 20_000
 
   public init(layer: LayerID, timeField: String, factor: Double, loops: Bool) {
     (self.layer, self.timeField, self.factor, self.loops) = (layer, timeField, factor, loops)
