@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "05ff62465109d1c4"
+  public static let hash = "93e6270f05273762"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",
@@ -269,7 +269,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "entity/record", domain: "entity", shape: .task, since: "0.4.0",
       params: ["entitySource", "path", "ifExists"], required: ["entitySource", "path"],
-      errors: [.unknownId, .fileExists, .pathRefused, .notAFile, .saveFailed]
+      errors: [.unknownId, .fileExists, .pathRefused, .notAFile, .saveFailed, .contentModified]
     ),
     MethodInfo(
       name: "entity/stopRecording", domain: "entity", shape: .command, since: "0.4.0",
@@ -694,7 +694,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "location/record", domain: "location", shape: .task, since: "0.4.0",
       params: ["locationSource", "path", "format", "ifExists"], required: ["locationSource", "path"],
-      errors: [.unknownId, .fileExists, .pathRefused, .notAFile, .saveFailed]
+      errors: [.unknownId, .fileExists, .pathRefused, .notAFile, .saveFailed, .contentModified]
     ),
     MethodInfo(
       name: "location/stopRecording", domain: "location", shape: .command, since: "0.4.0",

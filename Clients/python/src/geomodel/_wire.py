@@ -13,12 +13,14 @@ from .errors import EncodeError, Error
 
 # Which params are columns, by method; a test compares this with the definition.
 COLUMNS: dict[str, tuple[str, ...]] = {
+    "entity/pushColumns": ("x", "y", "z"),
     "overlay/addColumns": ("x", "y", "z", "ids"),
     "overlay/updateColumns": ("x", "y", "z", "ids"),
     "overlay/removeGraphics": ("ids",),
     "overlay/select": ("ids",),
 }
 COLUMN_MAPS: dict[str, tuple[str, ...]] = {
+    "entity/pushColumns": ("attributes",),
     "overlay/addColumns": ("attributes",),
     "overlay/updateColumns": ("attributes",),
 }

@@ -1799,6 +1799,7 @@ class EntityMethods(AsyncCaller):
             bytes: Size of the file. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6689,6 +6690,7 @@ class LocationMethods(AsyncCaller):
             bytes: Size of the file. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.

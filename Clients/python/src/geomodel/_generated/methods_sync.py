@@ -1775,6 +1775,7 @@ class EntityMethods(SyncCaller):
             bytes: Size of the file. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6642,6 +6643,7 @@ class LocationMethods(SyncCaller):
             bytes: Size of the file. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
