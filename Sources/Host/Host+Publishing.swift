@@ -208,10 +208,12 @@ extension Host {
     for each in clients { each.client.session?.holdInput() }
     let isBehind = clients.contains { $0.client.isBehind }
     let bound = LoopBound(self, on: loop)
-    loop.schedule(after: isBehind ? 1_000_000 : 0) {
+    let go: @Sendable () -> Void = {
       let host = bound.value
       host.turn { host.continueAdvance() }
     }
+    // Behind what was sent meanwhile, which may be a cancel.
+    if isBehind { loop.schedule(after: 1_000_000, go) } else { loop.executeBehindInput(go) }
   }
 
   /// Ends animations and location sources at the end of input, and thereby answers the requests that wait for them.

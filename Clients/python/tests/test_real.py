@@ -238,6 +238,23 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             while sub.at("/views/v1/isNavigating"):
                 await sub.get(timeout=5)
 
+    async def test_cancelling_ends_a_long_advance_that_has_begun(self) -> None:
+        await self.view()
+        await self.server.clock.set(mode="manual")
+        flight = asyncio.create_task(
+            self.server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 10}, duration=3600)
+        )
+        async with self.server.observe("/views/v1/scale") as sub:
+            advance = asyncio.create_task(self.server.clock.advance(seconds=3600))
+            await sub.get(timeout=5)
+            advance.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await advance
+        self.assertLess((await self.server.clock.get())["now"], "2000-01-01T01:00:00Z")
+        self.assertFalse(flight.done())
+        flight.cancel()
+        await asyncio.wait({flight})
+
     async def test_a_trace_can_be_replayed(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.jsonl"

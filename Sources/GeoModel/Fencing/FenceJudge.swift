@@ -107,6 +107,8 @@ struct FenceJudge {
       guard judge.admits(row), judge.holds(row, fence, object.fix, staying: isInside) else { return }
       if isInside { held.append(fence) } else { entered.append(row) }
     }
+    // Where a place has two longitudes, a fence may be found by both.
+    (held, entered) = (Array(Set(held)), Array(Set(entered)))
     guard held.count < object.inside.count || !entered.isEmpty else { return }
     let kept = FenceIDs(held)
     let isByFix = cause == .moved

@@ -106,13 +106,15 @@ extension World {
     fencing.watches[number]?.fences?.shapes = shapes
   }
 
-  /// Judges objects again, or a feed's for the first time, for about 5 ms.
+  /// Judges objects again, or a feed's for the first time, for about 5 ms; all of them under a manual clock, whose ticks nobody may
+  /// make.
   mutating func judgeAgain(_ monitor: GeotriggerMonitor) {
+    let limit = clock.mode == .manual ? .max : 5_000_000
     let feed = entityFeed(of: monitor)
     judge(monitor) { judge in
       guard var work = judge.watch.rejudging else { return }
       judge.watch.rejudging = nil
-      while judge.effort < 5_000_000 {
+      while judge.effort < limit {
         if let number = work.objects?.popLast() {
           judge.judgeAgain(number, work.cause)
           continue

@@ -701,7 +701,8 @@ public enum EntityProtocol {
   /// Gives a source a file, FIFO or device to follow when it is connected: a GeoJSON feature in each line (also with
   /// the separators of RFC 8142), as `entity/push` takes them. It is read by a process of its own (`--feeds`), which
   /// waits while the server is busy. A connected source is disconnected. A FIFO waits for its first writer and ends
-  /// with its last. What the source follows is not saved.
+  /// with its last. When the connection was lost, the file is read from its beginning again; one that takes the place
+  /// of another under its name is not noticed. What the source follows is not saved.
   public enum Follow {
     public static let name: StaticString = "entity/follow"
 

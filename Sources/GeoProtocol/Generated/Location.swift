@@ -972,8 +972,9 @@ public enum LocationProtocol {
 
   /// Gives an NMEA source a file, FIFO or device to follow when it is started. It is read by a process of its own
   /// (`--feeds`), which waits while the server is busy. A running source is stopped. It has started when the file is
-  /// open, and fails when that is lost; a FIFO waits for its first writer and ends with its last. Lines over 1 MiB
-  /// count as `tooLong` in `refusals`. What the source follows is not saved.
+  /// open, and fails when that is lost; a FIFO waits for its first writer and ends with its last. A file that takes
+  /// the place of another under its name is not noticed. Lines over 1 MiB count as `tooLong` in `refusals`. What the
+  /// source follows is not saved.
   public enum Follow {
     public static let name: StaticString = "location/follow"
 

@@ -1737,7 +1737,9 @@ class EntityMethods(AsyncCaller):
         """Gives a source a file, FIFO or device to follow when it is connected: a GeoJSON feature in each
         line (also with the separators of RFC 8142), as `entity/push` takes them. It is read by a process
         of its own (`--feeds`), which waits while the server is busy. A connected source is disconnected. A
-        FIFO waits for its first writer and ends with its last. What the source follows is not saved.
+        FIFO waits for its first writer and ends with its last. When the connection was lost, the file is
+        read from its beginning again; one that takes the place of another under its name is not noticed.
+        What the source follows is not saved.
 
         Args:
             entity_source: Its id.
@@ -6623,8 +6625,8 @@ class LocationMethods(AsyncCaller):
         """Gives an NMEA source a file, FIFO or device to follow when it is started. It is read by a process
         of its own (`--feeds`), which waits while the server is busy. A running source is stopped. It has
         started when the file is open, and fails when that is lost; a FIFO waits for its first writer and
-        ends with its last. Lines over 1 MiB count as `tooLong` in `refusals`. What the source follows is
-        not saved.
+        ends with its last. A file that takes the place of another under its name is not noticed. Lines
+        over 1 MiB count as `tooLong` in `refusals`. What the source follows is not saved.
 
         Args:
             location_source: Its id.

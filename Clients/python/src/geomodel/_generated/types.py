@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "93e6270f05273762"
+PROTOCOL_HASH = "5bf7f6d6e75dbda2"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
