@@ -184,6 +184,7 @@ extension Host {
 
   /// Time for ticks of an advance before other work of the loop, in nanoseconds; and that of one within a batch.
   private static let advanceSlice: UInt64 = 5_000_000
+  private static let ticksInSlice = 10_000
   private static let batchSlice: UInt64 = 1_000_000_000
 
   /// Makes the ticks of the advance of a manual clock that has begun. When there are many, the loop does other work in between:
@@ -193,13 +194,15 @@ extension Host {
   ///   second.
   func continueAdvance(isInBatch: Bool = false) {
     let start = loop.nanoseconds
+    var ticks = 0
     while world.advance != nil {
       let isBehind = clients.contains { $0.client.isBehind }
       let elapsed = loop.nanoseconds &- start
-      if elapsed > Self.batchSlice || !isInBatch && (elapsed > Self.advanceSlice || isBehind) {
+      if elapsed > Self.batchSlice || !isInBatch && (elapsed > Self.advanceSlice || ticks == Self.ticksInSlice || isBehind) {
         return continueAdvanceLater()
       }
       perform(.animation) { $0.continueAdvance() }
+      ticks += 1
     }
     for each in clients { each.client.session?.releaseInput() }
   }

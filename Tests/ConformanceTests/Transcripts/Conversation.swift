@@ -6,6 +6,7 @@ import Host
 import JSON
 import JSONRPC
 import Logging
+import Readers
 import TestSupport
 
 /// The client of a transcript. As in the server, workers are threads and the loop runs in real time.
@@ -66,6 +67,8 @@ final class Conversation {
       case "--max-values": configuration.limits.values = Int(value) ?? 0
       case "--max-batch": configuration.limits.batch = Int(value) ?? 0
       case "--max-document-bytes": configuration.documentLimits.bytes = Int(value) ?? 0
+      case "--engine-memory":
+        configuration.readers = Readers(executable: ServerProcess.path, engineMemory: UInt64(value) ?? 0)
       case "--max-header-bytes": configuration.limits.headerBytes = Int(value) ?? 0
       default: break
       }
