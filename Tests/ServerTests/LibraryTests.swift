@@ -11,8 +11,11 @@ import Testing
     let root = ProjectRoot.path
     for message in [
       request("1", "source/open", #"{"path":"\#(root)/Tests/Fixtures/naturalearth_110m.gpkg"}"#),
-      // A single feature is left to GDAL.
-      request("1", "source/openInline", #"{"data":{"type":"Feature","geometry":null,"properties":{}}}"#),
+      // A field whose values have several types is left to GDAL.
+      request(
+        "1", "source/openInline",
+        #"{"data":{"type":"FeatureCollection","features":[{"type":"Feature","geometry":null,"properties":{"a":1}},"#
+          + #"{"type":"Feature","geometry":null,"properties":{"a":[1]}}]}}"#),
       request("1", "scene/create", #"{"elevationSources":["\#(root)/Tests/Fixtures/jacksboro_dem.tif"]}"#),
     ] { try server.refuses(message, for: "GDAL") }
     try server.send(request("2", "map/create", #"{"id":"m1","spatialReference":"EPSG:25832"}"#) + "\n")
