@@ -19,7 +19,7 @@ extension DocumentReader {
     for scope in try items("environments", of: root) { try readEnvironment(scope) }
   }
 
-  /// Reads the objects that may have owners: each list in its order, and each object after its owner.
+  /// Reads the objects that may have owners: each list in its order, and each object after its owner, and after its entity source.
   ///
   /// - Returns: the view models.
   private mutating func readOwned() throws -> [(item: DocumentItem, id: ViewModelID)] {
@@ -29,7 +29,7 @@ extension DocumentReader {
     ]
     for kind in SavedKinds.listed { lists.append((kind, try items(kind.collection.rawValue, of: root)[...])) }
     // If no owner exists, an object is read anyway, so that its error is reported.
-    while let next = lists.firstIndex(where: { $0.items.first.map(hasOwner) == true })
+    while let next = lists.firstIndex(where: { list in list.items.first.map { isReady($0, list.kind) } == true })
       ?? lists.firstIndex(where: { !$0.items.isEmpty })
     {
       let item = lists[next].items.removeFirst()
@@ -42,9 +42,12 @@ extension DocumentReader {
     return models
   }
 
-  private func hasOwner(_ item: DocumentItem) -> Bool {
-    guard let owner = try? item.json.member("owner").string() else { return true }
-    return world.find(owner) != nil
+  /// Whether the objects that one cannot do without have been read.
+  private func isReady(_ item: DocumentItem, _ kind: (any ListedKind.Type)?) -> Bool {
+    ["owner", EntitySource.collection.noun].filter { $0 != kind?.collection.noun }.allSatisfy { name in
+      guard let needed = try? item.json.member(name).string() else { return true }
+      return world.find(needed) != nil
+    }
   }
 
   private mutating func readListed<E: ListedKind>(_ item: DocumentItem, _ kind: E.Type) throws {

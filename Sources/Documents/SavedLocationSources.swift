@@ -6,7 +6,7 @@ import Handlers
 import JSON
 
 extension LocationSource: ListedKind {
-  static let required: Set<String> = ["kind", "line", "source", "layer"]
+  static let required: Set<String> = ["kind", "line", "source", "layer", "entitySource", "track"]
 
   static func restore(_ id: String, _ json: JSONValue, in world: inout World) throws {
     func create<P: JSONDecodable, R>(
@@ -22,6 +22,7 @@ extension LocationSource: ListedKind {
     case .nmea: try create(LocationService.createNmea, \LocationProtocol.CreateNmea.Params.id, in: &world)
     case .replay: try create(LocationService.createReplay, \LocationProtocol.CreateReplay.Params.id, in: &world)
     case .filtered: try create(LocationService.createFiltered, \LocationProtocol.CreateFiltered.Params.id, in: &world)
+    case .tracked: try create(LocationService.createTracked, \LocationProtocol.CreateTracked.Params.id, in: &world)
     case .snapped: try create(LocationService.createSnapped, \LocationProtocol.CreateSnapped.Params.id, in: &world)
     }
     var changes = LocationProtocol.Update.Params(locationSource: id)

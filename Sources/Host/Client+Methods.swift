@@ -202,7 +202,7 @@ extension Client {
     var result = Result<R, any Error>.failure(RPCError.internalError("nothing was received"))
     host.world.realTime = host.configuration.now()
     host.perform(origin) { world in
-      if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
+      if world.clock.mode == .real { world.skipTicks(to: world.clock.time(at: world.realTime)) }
       result = Result { try body(&world) }
     }
     return try result.get()

@@ -97,7 +97,7 @@ extension Host {
     turn {
       world.realTime = configuration.now()
       perform(.location, canWait: true) { world in
-        if world.clock.mode == .real { world.skipTicks(to: world.realTime) }
+        if world.clock.mode == .real { world.skipTicks(to: world.clock.time(at: world.realTime)) }
         body(&world)
       }
     }

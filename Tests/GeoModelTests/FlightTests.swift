@@ -59,6 +59,16 @@ struct FlightTests {
       #expect(abs(path.position(at: 1).zoom * from / to - 1) < 1e-6)
     }
   }
+
+  @Test(arguments: [(1e-300, 100), (100, 1e-300), (1e-300, 1e-300)])
+  func `a flight from or to a point stays finite`(from: Double, to: Double) {
+    let path = FlightPath(distance: 1e6, from: from, to: to, rho: 1.42)
+    #expect(path.length.isFinite)
+    for part in stride(from: 0.0, through: 1, by: 0.25) {
+      let (way, zoom) = path.position(at: part)
+      #expect(way > -1e-6 && way < 1 + 1e-6 && zoom.isFinite)
+    }
+  }
 }
 
 struct ViewLimitTests {

@@ -41,9 +41,9 @@ class DiscoveryTests(unittest.TestCase):
                     self.assertEqual(schema, self.whole["components"]["schemas"][name])
 
     def test_less_detail_is_valid_and_small(self) -> None:
-        for detail, limit in (("names", 16_000), ("summary", 130_000)):
+        for detail, limit in (("names", 110), ("summary", 840)):
             excerpt = self.server.session.discover(detail=detail)
-            self.assertLess(len(json.dumps(excerpt)), limit)
+            self.assertLess(len(json.dumps(excerpt)), limit * len(excerpt["methods"]))
             self.assertEqual([each["name"] for each in excerpt["methods"]], [each["name"] for each in self.whole["methods"]])
             self.assertEqual(list(references(excerpt)), [])
             for method in excerpt["methods"]:

@@ -12,7 +12,7 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     sourceLayer, isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType,
     featureCount, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels,
     labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled, line, startTime, velocity,
-    interval, loops, authorization, staleAfter, minDistance, minInterval, layer, maxDistance, factor,
+    interval, loops, authorization, staleAfter, minDistance, minInterval, layer, maxDistance, factor, track,
     isStale, location, heading, refusals, satellites, autoPanMode, wanderExtentFactor, initialZoomScale,
     navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap, operationalLayers,
     tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels, rotationSnap,
@@ -86,13 +86,13 @@ extension Collection {
       }
     case .locationSources:
       switch property {
-      case .kind, .line, .startTime, .velocity, .interval, .loops, .timeField, .factor:
+      case .kind, .line, .startTime, .velocity, .interval, .loops, .timeField, .factor, .track:
         [.returned, .written, .modifies]
       case .status, .isStale, .location, .heading, .refusals, .satellites:
         [.returned, .observed]
       case .authorization:
         [.returned, .observed, .written]
-      case .owner, .source, .layer:
+      case .owner, .source, .layer, .entitySource:
         [.returned, .written, .modifies, .refers]
       case .staleAfter, .maxAccuracy, .minDistance, .minInterval:
         [.returned, .observed, .settable, .clearable, .written, .modifies]

@@ -52,6 +52,18 @@ public enum CameraController: Hashable, Sendable {
     }
   }
 
+  /// The same controller around, or aimed at, another place. An orbit keeps its height where the place has none.
+  func moved(to place: Point, heading: Double?) -> CameraController {
+    switch self {
+    case .orbit(var orbit), .globe(var orbit):
+      let ground = if case .globe = self { 0.0 } else { place.z ?? orbit.target.z }
+      orbit.target = Point(x: place.x, y: place.y, z: ground)
+      if let heading { orbit.heading = Camera.normalized(degrees: heading) }
+      return with(orbit)
+    case .lookAt(let target): return .lookAt(Point(x: place.x, y: place.y, z: place.z ?? target.z))
+    }
+  }
+
   /// The same kind of controller around another place, from another side.
   func with(_ orbit: CameraOrbit) -> CameraController {
     switch self {
@@ -136,7 +148,13 @@ extension World {
     orbit.heading = Camera.normalized(degrees: orbit.heading + change.heading)
     orbit.pitch = min(max(asked.pitch + change.pitch, CameraOrbit.pitches.lowerBound), CameraOrbit.pitches.upperBound)
     orbit.distance = min(max(asked.distance, CameraOrbit.distances.lowerBound), CameraOrbit.distances.upperBound)
-    try setCameraController(of: view.id, to: steering.controller.with(orbit))
+    let new = steering.controller.with(orbit)
+    if case .orbit = new, locationDisplay(of: view).autoPanMode != .off {
+      // Whoever goes around what moves goes on following it.
+      aim(view, Steering(controller: new, turnedAt: clock.now), by: origin)
+    } else {
+      try setCameraController(of: view.id, to: new)
+    }
     return orbit.pitch != asked.pitch + change.pitch || orbit.distance != asked.distance
   }
 
@@ -146,10 +164,13 @@ extension World {
     let now = clock.now
     orbit.heading = Camera.normalized(
       degrees: orbit.heading + orbit.turnRate * now.seconds(since: steering.turnedAt))
-    guard let flat = try? flattened(orbit.camera, on: view.screen) else { return }
-    let turned = Steering(controller: steering.controller.with(orbit), turnedAt: now)
-    changeKnown(view.id, by: .animation) {
-      ($0.camera, $0.viewpoint, $0.steering) = (flat, .camera(orbit.camera), turned)
-    }
+    aim(view, Steering(controller: steering.controller.with(orbit), turnedAt: now), by: .animation)
+  }
+
+  /// Aims a camera, whose controller goes on.
+  mutating func aim(_ view: View, _ steering: Steering, by origin: Origin?) {
+    guard let camera = try? camera(of: steering.controller, from: view), let flat = try? flattened(camera, on: view.screen)
+    else { return }
+    changeKnown(view.id, by: origin) { ($0.camera, $0.viewpoint, $0.steering) = (flat, .camera(camera), steering) }
   }
 }

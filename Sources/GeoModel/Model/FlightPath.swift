@@ -19,6 +19,9 @@ public struct FlightPath: Hashable, Sendable {
   ///   - to: that at the end.
   ///   - rho: how far the path zooms out; the paper's test subjects preferred 1.42.
   public init(distance: Double, from: Double, to: Double, rho: Double) {
+    // From or to a point, the way would be endless.
+    let least = 1e-12 * max(distance, from, to)
+    let (from, to) = (max(from, least), max(to, least))
     (widths, self.rho) = ((from, to), rho)
     // Without a distance the path only zooms; a tiny one would overflow.
     guard distance > 1e-12 * max(from, to) else {

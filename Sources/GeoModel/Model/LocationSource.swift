@@ -67,6 +67,7 @@ public enum LocationFeed: Sendable {
   case replay(Replay)
   case filtered(LocationFilter)
   case snapped(LocationSnap)
+  case tracked(TrackedEntity)
 }
 
 /// Movement along a line at a constant velocity.
@@ -157,6 +158,14 @@ public struct LocationSnap: Sendable {
   }
 }
 
+/// The entity of a source with a track id, whether it is there or not.
+public struct TrackedEntity: Hashable, Sendable {
+  public let source: EntitySourceID
+  public let track: TrackID
+
+  public init(source: EntitySourceID, track: TrackID) { (self.source, self.track) = (source, track) }
+}
+
 /// A source of locations, and of headings.
 public struct LocationSource: Sendable {
   public let id: LocationSourceID
@@ -193,7 +202,7 @@ public struct LocationSource: Sendable {
     (self.id, self.owner, self.feed, self.staleAfter) = (id, owner, feed, staleAfter)
   }
 
-  public enum Kind: String, MemberSettable { case simulated, external, nmea, replay, filtered, snapped }
+  public enum Kind: String, MemberSettable { case simulated, external, nmea, replay, filtered, snapped, tracked }
 
   public var kind: Kind {
     switch feed {
@@ -203,6 +212,7 @@ public struct LocationSource: Sendable {
     case .replay: .replay
     case .filtered: .filtered
     case .snapped: .snapped
+    case .tracked: .tracked
     }
   }
 
@@ -217,7 +227,8 @@ public struct LocationSource: Sendable {
       own.source == other.source && own.layer == other.layer && own.maxDistance == other.maxDistance
     case (.replay(let own), .replay(let other)):
       own.layer == other.layer && own.timeField == other.timeField && own.factor == other.factor && own.loops == other.loops
-    case (.simulated, _), (.external, _), (.nmea, _), (.replay, _), (.filtered, _), (.snapped, _): false
+    case (.tracked(let own), .tracked(let other)): own == other
+    case (.simulated, _), (.external, _), (.nmea, _), (.replay, _), (.filtered, _), (.snapped, _), (.tracked, _): false
     }
   }
 
@@ -226,7 +237,7 @@ public struct LocationSource: Sendable {
     switch feed {
     case .filtered(let filter): filter.source
     case .snapped(let snap): snap.source
-    case .simulated, .external, .nmea, .replay: nil
+    case .simulated, .external, .nmea, .replay, .tracked: nil
     }
   }
 
@@ -234,7 +245,7 @@ public struct LocationSource: Sendable {
   var isTimed: Bool {
     switch feed {
     case .simulated, .replay: true
-    case .external, .nmea, .filtered, .snapped: false
+    case .external, .nmea, .filtered, .snapped, .tracked: false
     }
   }
 
@@ -243,7 +254,7 @@ public struct LocationSource: Sendable {
     switch feed {
     case .simulated(let it): !it.loops && emitted > 0 && Double(emitted - 1) * it.interval * it.velocity >= it.drive.length
     case .replay(let it): !it.loops && emitted >= it.locations.value.count
-    case .external, .nmea, .filtered, .snapped: false
+    case .external, .nmea, .filtered, .snapped, .tracked: false
     }
   }
 
@@ -254,7 +265,7 @@ public struct LocationSource: Sendable {
     case .simulated(let it): return resumedAt.advanced(by: Double(emitted - emittedAtResume) * it.interval)
     case .replay(let it):
       return resumedAt.advanced(by: (it.offset(emitted) - it.offset(emittedAtResume)) / it.factor)
-    case .external, .nmea, .filtered, .snapped: return nil
+    case .external, .nmea, .filtered, .snapped, .tracked: return nil
     }
   }
 

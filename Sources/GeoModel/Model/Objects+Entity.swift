@@ -75,10 +75,11 @@ extension Overlay: Entity {
 }
 
 extension LocationSource: Entity {
-  public var references: [Text] { upstream.map { [Text($0.rawValue)] } ?? [] }
-  /// A source over another one closes with it.
+  public var references: [Text] { (upstream?.rawValue ?? tracked?.source.rawValue).map { [Text($0)] } ?? [] }
+  /// A source over another one closes with it, and one of an entity with the entity's source.
   public func closes(with object: ObjectReference) -> Bool {
     owner == object || object.collection == .locationSources && upstream?.rawValue == object.id
+      || object.collection == .entitySources && tracked?.source.rawValue == object.id
   }
   public var wantedFeed: FeedFile? {
     guard case .nmea(let feed) = feed, status == .starting || status == .started else { return nil }

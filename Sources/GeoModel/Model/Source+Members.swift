@@ -36,6 +36,8 @@ extension LocationSource {
       .only { $0.snap != nil },
     Member(.timeField) { $0.replay?.timeField },
     Member(.factor) { $0.replay?.factor },
+    Member(.entitySource) { $0.tracked?.source },
+    Member(.track) { $0.tracked?.track.value },
     Member(.isStale) { $0.isStale },
     // Changes are recorded as locations come: observers of each get those between, too.
     Member(derived: .location) { source, _ in source.location.memberValue },
@@ -51,6 +53,8 @@ extension LocationSource {
   private var snap: LocationSnap? { if case .snapped(let snap) = feed { snap } else { nil } }
 
   private var replay: Replay? { if case .replay(let replay) = feed { replay } else { nil } }
+
+  public var tracked: TrackedEntity? { if case .tracked(let entity) = feed { entity } else { nil } }
 
   private mutating func setFilter(_ change: (inout LocationFilter) -> Void) {
     guard case .filtered(var filter) = feed else { return }
@@ -81,12 +85,21 @@ extension LocationSource {
     switch feed {
     case .simulated(let simulation): simulation.loops
     case .replay(let replay): replay.loops
-    case .external, .nmea, .filtered, .snapped: nil
+    case .external, .nmea, .filtered, .snapped, .tracked: nil
     }
   }
 
   public var authorization: LocationAuthorization? {
     if case .external(let authorization) = feed { authorization } else { nil }
+  }
+}
+
+extension TrackID {
+  fileprivate var value: Value {
+    switch self {
+    case .integer(let number): .integer(number)
+    case .text(let text): .string(text.string)
+    }
   }
 }
 

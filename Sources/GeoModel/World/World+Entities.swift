@@ -169,6 +169,7 @@ extension World {
       return (receipt, receipt.edit)
     }
     judge(receipt, of: id)
+    locate(receipt, of: id)
     return receipt
   }
 
@@ -235,6 +236,7 @@ extension World {
     if !edit.isEmpty { record(.entities(id, edit)) }
     let source = ObjectReference(.entitySources, id.rawValue)
     judgePurged(edit.purgedEntities, of: source)
+    if !edit.purgedEntities.isEmpty { losePurged(of: id) }
     for property in changed where property != .selectedCount { record(.changed(source, property)) }
     // Live data do not count as a change of the layer.
     let ofLayers = changed.compactMap { $0 == .entityCount ? Property.featureCount : $0 == .counts || $0 == .observationCount ? nil : $0 }

@@ -50,6 +50,7 @@ extension World {
       guard depth < Self.groupDepthLimit else { throw .tooManyOwners(limit: Self.groupDepthLimit) }
       next = try locationSources.require(upstream).upstream
     }
+    if let tracked = source.tracked { _ = try entitySources.require(tracked.source) }
     source = LocationSource(
       id: try claim(id, prefix: "location"), owner: owner, feed: feed, staleAfter: staleAfter)
     return insert(source)
@@ -125,6 +126,9 @@ extension World {
       case .failedToStart: settle(id, upstream.status)
       case .starting, .stopped, .stopping: break
       }
+    case .tracked(let entity):
+      run(id)
+      receive(lastLocation(of: entity).map { [$0] } ?? [], from: id)
     }
   }
 

@@ -179,9 +179,21 @@ extension World {
   private mutating func follow(_ id: ViewID, _ source: LocationSource) {
     guard let view = views[id], let location = source.location, let position = location.position else { return }
     let display = locationDisplay(of: view)
+    guard display.source == source.id, display.autoPanMode != .off else { return }
+    let isMoving = location.speed ?? 0 > 0
+    let up: Double? =
+      switch display.autoPanMode {
+      case .navigation: isMoving ? location.course : nil
+      case .compassNavigation: source.heading
+      case .recenter, .off: nil
+      }
+    if let steering = view.steering {
+      let controller = steering.controller.moved(to: position, heading: up)
+      if controller != steering.controller { aim(view, Steering(controller: controller, turnedAt: steering.turnedAt), by: .location) }
+      return
+    }
     // If the location has no coordinates in the map's reference, the view is unchanged.
-    guard display.source == source.id, display.autoPanMode != .off,
-      let point = try? center(position, from: .wgs84, of: view)
+    guard let point = try? center(position, from: .wgs84, of: view)
     else { return }
     var camera = view.camera
     if display.awaitsZoom { camera.scale = display.initialZoomScale }
@@ -198,8 +210,6 @@ extension World {
       }
       (camera.x, camera.y) = (point.x, point.y)
     case .navigation, .compassNavigation:
-      let isMoving = location.speed ?? 0 > 0
-      let up = display.autoPanMode == .navigation ? (isMoving ? location.course : nil) : source.heading
       if let up { camera.rotation = Camera.normalized(degrees: -up) }
       (camera.x, camera.y) = (point.x, point.y)
       // The center is as far above the location as the navigation point is below the middle of the screen.

@@ -78,7 +78,7 @@ extension World {
   }
 
   /// The last location of a source is outdated, and so are those of the sources over it.
-  private mutating func lose(_ id: LocationSourceID) {
+  mutating func lose(_ id: LocationSourceID) {
     guard let source = locationSources[id], source.status == .started, !source.isStale, source.location != nil else { return }
     changeKnown(id, by: .location) { $0.isStale = true }
     setLastKnown(id, true, by: .location)
@@ -189,7 +189,7 @@ extension World {
       var location = it.locations.value[source.emitted % it.locations.value.count]
       location.timestamp = it.start.advanced(by: it.offset(source.emitted))
       return location
-    case .external, .nmea, .filtered, .snapped: return nil
+    case .external, .nmea, .filtered, .snapped, .tracked: return nil
     }
   }
 
@@ -228,7 +228,7 @@ extension World {
       for location in locations {
         if let moved = snapped(location, by: snap) { passed.append(moved) } else { refusals.append(.notSnapped) }
       }
-    case .simulated, .external, .nmea, .replay: break
+    case .simulated, .external, .nmea, .replay, .tracked: break
     }
     return (passed, refusals, isHeard)
   }
@@ -263,7 +263,7 @@ extension Location {
     return timestamp < before ? .late : timestamp == before ? .repeated : nil
   }
 
-  fileprivate func received(at time: Instant) -> Location {
+  func received(at time: Instant) -> Location {
     var result = self
     result.receivedAt = time
     return result

@@ -1651,13 +1651,18 @@ public enum DocumentProtocol {
     public var timeField: String?
     /// Seconds of a replay's track in a second of the clock.
     public var factor: Double?
+    /// The source of a tracked entity.
+    public var entitySource: String?
+    /// The track id of a tracked entity: a string or an integer.
+    public var track: JSONOpaque?
 
     public init(
       locationSource: String, owner: String? = nil, kind: LocationProtocol.LocationSourceKind? = nil,
       line: JSONOpaque? = nil, startTime: String? = nil, velocity: Double? = nil, interval: Double? = nil,
       loops: Bool? = nil, authorization: LocationProtocol.LocationAuthorization? = nil, staleAfter: Double? = nil,
       source: String? = nil, maxAccuracy: Double? = nil, minDistance: Double? = nil, minInterval: Double? = nil,
-      layer: String? = nil, maxDistance: Double? = nil, timeField: String? = nil, factor: Double? = nil
+      layer: String? = nil, maxDistance: Double? = nil, timeField: String? = nil, factor: Double? = nil,
+      entitySource: String? = nil, track: JSONOpaque? = nil
     ) {
       self.locationSource = locationSource
       self.owner = owner
@@ -1677,6 +1682,8 @@ public enum DocumentProtocol {
       self.maxDistance = maxDistance
       self.timeField = timeField
       self.factor = factor
+      self.entitySource = entitySource
+      self.track = track
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -1722,6 +1729,10 @@ public enum DocumentProtocol {
       self.timeField = try timeField.isPresent ? timeField.string() : nil
       let factor = json["factor"]
       self.factor = try factor.isPresent ? factor.double() : nil
+      let entitySource = json["entitySource"]
+      self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+      let track = json["track"]
+      self.track = try track.isPresent ? track.opaque("any value but null") : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -1795,6 +1806,14 @@ public enum DocumentProtocol {
       if let factor {
         writer.key("factor")
         writer.value(factor)
+      }
+      if let entitySource {
+        writer.key("entitySource")
+        writer.value(entitySource)
+      }
+      if let track {
+        writer.key("track")
+        track.encode(to: &writer)
       }
       writer.endObject()
     }

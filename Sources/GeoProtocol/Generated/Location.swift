@@ -169,6 +169,8 @@ public enum LocationProtocol {
     case filtered
     /// Another source, moved to lines.
     case snapped
+    /// An entity of an entity source.
+    case tracked
   }
 
   /// Whether the user allows a device to tell the location.
@@ -652,6 +654,59 @@ public enum LocationProtocol {
         self.maxDistance = try maxDistance.isPresent
           ? maxDistance.double("number above 0 and at most 100000") { $0 > 0 && $0 <= 100000 }
           : 20
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let staleAfter = json["staleAfter"]
+        self.staleAfter = try staleAfter.isPresent
+          ? staleAfter.double("number above 0 and at most 86400") { $0 > 0 && $0 <= 86400 }
+          : nil
+        let owner = json["owner"]
+        self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
+  /// Creates a source of the locations of one entity, with which a view or the camera of a scene follows it
+  /// (`view/setLocationDisplay`). It need not be there yet: where it is, is the first location; observations that
+  /// come late are left out; when it is purged, the last location is outdated. It closes with the entity source.
+  public enum CreateTracked {
+    public static let name: StaticString = "location/createTracked"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The entity source.
+      public var entitySource: String
+      /// The track id of the entity: a string or an integer.
+      public var track: JSONOpaque
+      /// The new object's id; minted when absent.
+      public var id: String?
+      /// Time without a location, by the clock, after which the last one is outdated; never when absent. Unit:
+      /// second.
+      public var staleAfter: Double?
+      /// The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.
+      public var owner: String?
+      /// What to do when an object has that id already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        entitySource: String, track: JSONOpaque, id: String? = nil, staleAfter: Double? = nil, owner: String? = nil,
+        ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.entitySource = entitySource
+        self.track = track
+        self.id = id
+        self.staleAfter = staleAfter
+        self.owner = owner
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.entitySource = try SessionProtocol.readObjectId(json["entitySource"])
+        self.track = try json["track"].opaque("any value but null")
         let id = json["id"]
         self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
         let staleAfter = json["staleAfter"]

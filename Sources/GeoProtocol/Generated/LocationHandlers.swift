@@ -10,6 +10,7 @@ public protocol LocationHandlers: MethodHandlers {
   typealias CreateNmea = LocationProtocol.CreateNmea
   typealias CreateFiltered = LocationProtocol.CreateFiltered
   typealias CreateSnapped = LocationProtocol.CreateSnapped
+  typealias CreateTracked = LocationProtocol.CreateTracked
   typealias CreateReplay = LocationProtocol.CreateReplay
   typealias Update = LocationProtocol.Update
   typealias SetAuthorization = LocationProtocol.SetAuthorization
@@ -49,6 +50,12 @@ public protocol LocationHandlers: MethodHandlers {
   static func createSnapped(
     _ params: CreateSnapped.Params, in world: inout Types.World
   ) throws -> Answer<CreateSnapped.Result>
+
+  /// Creates a source of the locations of one entity, with which a view or the camera of a scene follows it
+  /// (`view/setLocationDisplay`).
+  static func createTracked(
+    _ params: CreateTracked.Params, in world: inout Types.World
+  ) throws -> Answer<CreateTracked.Result>
 
   /// Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of
   /// their times and at their intervals.
@@ -114,6 +121,7 @@ extension LocationHandlers {
     host.command("location/createNmea", createNmea)
     host.command("location/createFiltered", createFiltered)
     host.command("location/createSnapped", createSnapped)
+    host.command("location/createTracked", createTracked)
     host.command("location/createReplay", createReplay)
     host.command("location/update", update)
     host.command("location/setAuthorization", setAuthorization)

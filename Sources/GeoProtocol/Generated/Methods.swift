@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.4.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "5bf7f6d6e75dbda2"
+  public static let hash = "56eb6586d3065a56"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",
@@ -656,6 +656,12 @@ public enum WireProtocol {
       name: "location/createSnapped", domain: "location", shape: .command, since: "0.4.0",
       params: ["source", "layer", "maxDistance", "id", "staleAfter", "owner", "ifExists"], required: ["source",
       "layer"],
+      errors: [.unknownId, .idExists, .contentModified]
+    ),
+    MethodInfo(
+      name: "location/createTracked", domain: "location", shape: .command, since: "0.4.0",
+      params: ["entitySource", "track", "id", "staleAfter", "owner", "ifExists"], required: ["entitySource",
+      "track"],
       errors: [.unknownId, .idExists, .contentModified]
     ),
     MethodInfo(

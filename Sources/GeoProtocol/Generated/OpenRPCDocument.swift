@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"5bf7f6d6e75dbda2"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"56eb6586d3065a56"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1842,6 +1842,20 @@ public enum OpenRPCDocument {
 {"name":"source","value":"phone"},\#
 {"name":"layer","value":"roads"}],"result":{"name":"result","value":{"locationSource":"onRoad","revision":4,"kind":"snapped","status":{"type":"stopped"},\#
 "source":"phone","layer":"roads","maxDistance":20,"isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
+{"name":"location/createTracked","summary":"Creates a source of the locations of one entity, with which a view or the camera of a scene follows it (`view/setLocationDisplay`).","description":"Creates a source of the locations of one entity, with which a view or the camera of a scene follows it (`view/setLocationDisplay`). It need not be there yet: where it is, is the first location; observations that come late are left out; when it is purged, the last location is outdated. It closes with the entity source.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"entitySource","description":"The entity source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"track","description":"The track id of the entity: a string or an integer.","required":true,"schema":{}},\#
+{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"staleAfter","description":"Time without a location, by the clock, after which the last one is outdated; never when absent.","required":false,"schema":{"type":"number","maximum":86400,"exclusiveMinimum":0},\#
+"x-unit":"second"},\#
+{"name":"owner","description":"The object, such as a view, that owns it and whose closing stops and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"id","value":"bus"},\#
+{"name":"entitySource","value":"buses"},\#
+{"name":"track","value":"bus 7"}],"result":{"name":"result","value":{"locationSource":"bus","revision":2,"kind":"tracked","status":{"type":"stopped"},\#
+"entitySource":"buses","track":"bus 7","isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
 {"name":"location/createReplay","summary":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals.","description":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals. The first one comes with the first tick. Numbers in the fields `speed` (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z where points have none, as in GPX.\n\nThe features are read by `location/start`, when it starts at the beginning: at most 20,000 (`tooMany` counts the others). Starting fails while the layer is not loaded, and if no point has a time. A replay that loops begins again after the mean interval, its timestamps going on.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer, or table, whose points are replayed; filters do not count.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"timeField","description":"The field with the times.","required":false,"schema":{"type":"string","maxLength":1024,"default":"time"}},\#
 {"name":"factor","description":"Seconds of the track in a second of the clock.","required":false,"schema":{"type":"number","maximum":1000000,"exclusiveMinimum":0,"default":1}},\#
@@ -3662,7 +3676,9 @@ public enum OpenRPCDocument {
 "layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer whose points are replayed, or to whose lines locations are snapped."},\#
 "maxDistance":{"type":"number","maximum":100000,"exclusiveMinimum":0,"description":"The greatest distance to the line to which a location is snapped.","x-unit":"metre"},\#
 "timeField":{"type":"string","description":"The field with the times of a replay."},\#
-"factor":{"type":"number","description":"Seconds of a replay's track in a second of the clock."}},\#
+"factor":{"type":"number","description":"Seconds of a replay's track in a second of the clock."},\#
+"entitySource":{"$ref":"#/components/schemas/ObjectId","description":"The source of a tracked entity."},\#
+"track":{"description":"The track id of a tracked entity: a string or an integer."}},\#
 "examples":[{"locationSource":"drive","kind":"simulated","line":{"type":"LineString","coordinates":[[2.35,48.86],[2.45,48.86]]},\#
 "velocity":10,"interval":1,"loops":false}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedEntitySource":{"title":"SavedEntitySource","description":"A source of entities.","type":"object","required":["entitySource"],"properties":{"entitySource":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
@@ -4015,7 +4031,7 @@ public enum OpenRPCDocument {
 "examples":["ndjson"],"x-since":"0.4.0","x-domain":"location"},\#
 "IfRecordingExists":{"title":"IfRecordingExists","description":"What to do when the file of a recording exists.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse.","replace":"Write over it."},\#
 "examples":["error"],"x-since":"0.4.0","x-domain":"location"},\#
-"LocationSourceKind":{"title":"LocationSourceKind","description":"Where locations come from.","type":"string","enum":["simulated","external","nmea","replay","filtered","snapped"],"x-enum-descriptions":{"simulated":"A line and a velocity.","external":"A client that pushes them.","nmea":"The text of a receiver.","replay":"Features with times.","filtered":"Another source, of which some pass.","snapped":"Another source, moved to lines."},\#
+"LocationSourceKind":{"title":"LocationSourceKind","description":"Where locations come from.","type":"string","enum":["simulated","external","nmea","replay","filtered","snapped","tracked"],"x-enum-descriptions":{"simulated":"A line and a velocity.","external":"A client that pushes them.","nmea":"The text of a receiver.","replay":"Features with times.","filtered":"Another source, of which some pass.","snapped":"Another source, moved to lines.","tracked":"An entity of an entity source."},\#
 "examples":["simulated"],"x-since":"0.1.0","x-domain":"location"},\#
 "LocationAuthorization":{"title":"LocationAuthorization","description":"Whether the user allows a device to tell the location.","type":"string","enum":["notDetermined","granted","denied"],"x-enum-descriptions":{"notDetermined":"The user has not been asked: `location/start` waits.","granted":"Yes.","denied":"No: starting fails, and so does a source that runs."},\#
 "examples":["granted"],"x-since":"0.4.0","x-domain":"location"},\#
@@ -4061,6 +4077,8 @@ public enum OpenRPCDocument {
 "maxDistance":{"type":"number","maximum":100000,"exclusiveMinimum":0,"description":"The greatest distance to the line to which a location is snapped.","x-unit":"metre","x-coalescing":"merge"},\#
 "timeField":{"type":"string","description":"The field with the times of a replay."},\#
 "factor":{"type":"number","description":"Seconds of a replay's track in a second of the clock."},\#
+"entitySource":{"$ref":"#/components/schemas/ObjectId","description":"The source of a tracked entity."},\#
+"track":{"description":"The track id of a tracked entity: a string or an integer."},\#
 "isStale":{"type":"boolean","description":"Whether the last location is outdated.","x-coalescing":"latest"},\#
 "location":{"$ref":"#/components/schemas/Location","description":"The last location; absent before the first.","x-coalescing":"latest"},\#
 "heading":{"type":"number","description":"Where the device points, clockwise from true north, in [0, 360); absent before the first.","x-unit":"degree","x-coalescing":"latest"},\#
@@ -4567,7 +4585,7 @@ public enum OpenRPCDocument {
 "navigationPointHeightFactor":{"type":"number","minimum":0,"maximum":1,"description":"Where the location is on the screen in both navigation modes: 0 is the bottom, 1 the top."},\#
 "display":{"$ref":"#/components/schemas/ObjectId","description":"The location display that the view shows in place of its own: the other members are that one's."}},\#
 "examples":[{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000,"navigationPointHeightFactor":0.125}],"x-since":"0.1.0","x-domain":"view"},\#
-"AutoPanMode":{"title":"AutoPanMode","description":"How a view follows the location.","type":"string","enum":["off","recenter","navigation","compassNavigation"],"x-enum-descriptions":{"off":"Not at all.","recenter":"Pans so that the location stays within the wander extent.","navigation":"Keeps the location at the navigation point, with its course up while its speed is above 0.","compassNavigation":"Keeps the location at the navigation point, with the heading of the device up."},\#
+"AutoPanMode":{"title":"AutoPanMode","description":"How a view follows the location. A camera controller is moved after each location, around or at which the camera then looks; in the navigation modes it looks in the direction that would be up.","type":"string","enum":["off","recenter","navigation","compassNavigation"],"x-enum-descriptions":{"off":"Not at all.","recenter":"Pans so that the location stays within the wander extent.","navigation":"Keeps the location at the navigation point, with its course up while its speed is above 0.","compassNavigation":"Keeps the location at the navigation point, with the heading of the device up."},\#
 "examples":["off"],"x-since":"0.1.0","x-domain":"view"},\#
 "Easing":{"title":"Easing","description":"The easing of an animation.","type":"string","enum":["linear","easeIn","easeOut","easeInOut","flight"],"x-enum-descriptions":{"linear":"Linear.","easeIn":"Faster and faster: t².","easeOut":"Slower and slower: 2t - t².","easeInOut":"Slow, fast, slow: 3t² - 2t³.","flight":"Zooms out, across and in again: the optimal path of van Wijk and Nuij (\"Smooth and efficient zooming and panning\", 2003), evenly. The window of the path is as wide as the longer side of the screen; in scenes, as wide as what the camera would see straight below it."},\#
 "examples":["linear"],"x-since":"0.1.0","x-domain":"view"},\#
@@ -4606,7 +4624,7 @@ public enum OpenRPCDocument {
 {"type":"object","description":"Moves and interrupts nothing. Gives `view/tapped`.","required":["type","screenPoint"],"properties":{"type":{"const":"longPress"},\#
 "screenPoint":{"$ref":"#/components/schemas/ScreenPoint","description":"A point on the screen, edges included."}}}],"examples":[{"type":"zoom","factor":2,"anchor":{"x":200,"y":150},\#
 "ends":true}],"x-since":"0.4.0","x-domain":"view"},\#
-"CameraController":{"title":"CameraController","description":"What keeps a scene's camera aimed. Gestures that are no flings move it; any other change of the viewpoint ends it, as it ends auto-pan.","oneOf":[{"type":"object","description":"Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming changes the distance.","required":["type","longitude","latitude","distance"],"properties":{"type":{"const":"orbit"},\#
+"CameraController":{"title":"CameraController","description":"What keeps a scene's camera aimed. Gestures that are no flings move it; any other change of the viewpoint ends it, as it ends auto-pan.","oneOf":[{"type":"object","description":"Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming changes the distance. With auto-pan the place is the location, at its height where it has one, and such gestures do not end auto-pan.","required":["type","longitude","latitude","distance"],"properties":{"type":{"const":"orbit"},\#
 "longitude":{"type":"number","minimum":-180,"maximum":180,"description":"WGS 84.","x-unit":"degree"},\#
 "latitude":{"type":"number","minimum":-90,"maximum":90,"description":"WGS 84.","x-unit":"degree"},\#
 "altitude":{"type":"number","minimum":-100000,"maximum":1000000000,"description":"Height of the place above the ellipsoid.","default":0,"x-unit":"metre"},\#

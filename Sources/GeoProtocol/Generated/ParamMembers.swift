@@ -212,6 +212,7 @@ package enum ParamMembers {
       "source", "id", "maxAccuracy", "minDistance", "minInterval", "staleAfter", "owner", "ifExists"
     ]),
     "location/createSnapped": params(["source", "layer", "maxDistance", "id", "staleAfter", "owner", "ifExists"]),
+    "location/createTracked": params(["entitySource", "track", "id", "staleAfter", "owner", "ifExists"]),
     "location/createReplay": params([
       "layer", "timeField", "factor", "loops", "id", "staleAfter", "owner", "ifExists"
     ]),

@@ -70,9 +70,9 @@ package enum StateShapes {
     ("startTime", .string), ("velocity", .number), ("interval", .number), ("loops", .boolean),
     ("authorization", .string), ("owner", .reference), ("staleAfter", .number), ("source", .reference),
     ("maxAccuracy", .number), ("minDistance", .number), ("minInterval", .number), ("layer", .reference),
-    ("maxDistance", .number), ("timeField", .string), ("factor", .number), ("isStale", .boolean),
-    ("location", .named { location }), ("heading", .number), ("refusals", .map(.integer)),
-    ("satellites", .list(.named { satellite }))
+    ("maxDistance", .number), ("timeField", .string), ("factor", .number), ("entitySource", .reference),
+    ("track", .any), ("isStale", .boolean), ("location", .named { location }), ("heading", .number),
+    ("refusals", .map(.integer)), ("satellites", .list(.named { satellite }))
   ])
   package static let entitySources: StateShape = .object([
     ("entitySource", .reference), ("owner", .reference), ("name", .string), ("status", .named { entityStatus }),

@@ -507,7 +507,8 @@ public enum ViewProtocol {
     }
   }
 
-  /// How a view follows the location.
+  /// How a view follows the location. A camera controller is moved after each location, around or at which the camera
+  /// then looks; in the navigation modes it looks in the direction that would be up.
   public enum AutoPanMode: String, WireEnum {
     /// Not at all.
     case off
@@ -855,7 +856,8 @@ public enum ViewProtocol {
   /// it, as it ends auto-pan.
   public enum CameraController: JSONDecodable, JSONEncodable, Sendable {
     /// Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming changes
-    /// the distance.
+    /// the distance. With auto-pan the place is the location, at its height where it has one, and such gestures do
+    /// not end auto-pan.
     case orbit(Orbit)
     /// Around a place on the ellipsoid, which panning moves; rotating and zooming are as in `orbit`.
     case globe(Globe)
@@ -863,7 +865,8 @@ public enum ViewProtocol {
     case lookAt(LookAt)
 
     /// Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming changes
-    /// the distance.
+    /// the distance. With auto-pan the place is the location, at its height where it has one, and such gestures do
+    /// not end auto-pan.
     public struct Orbit: Sendable {
       /// WGS 84. Unit: degree.
       public var longitude: Double

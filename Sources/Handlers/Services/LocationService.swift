@@ -62,6 +62,13 @@ package enum LocationService: LocationHandlers {
       params.id, params.ifExists, owner: params.owner, staleAfter: params.staleAfter, in: &world)
   }
 
+  package static func createTracked(_ params: CreateTracked.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    guard let track = try Wire.track(params.track) else { throw ModelError.oneOf(["track"]) }
+    return try create(
+      .tracked(TrackedEntity(source: ID(params.entitySource), track: track)), params.id, params.ifExists,
+      owner: params.owner, staleAfter: params.staleAfter, in: &world)
+  }
+
   package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     try world.updateLocationSource(ID(params.locationSource), try Wire.changes(params.members))
     return { try Wire.object(LocationSourceID(params.locationSource), in: $0) }

@@ -413,6 +413,7 @@ extension LocationSource.Kind: WireWord {
     case .replay: self = .replay
     case .filtered: self = .filtered
     case .snapped: self = .snapped
+    case .tracked: self = .tracked
     }
   }
   package var wire: LocationProtocol.LocationSourceKind {
@@ -423,6 +424,7 @@ extension LocationSource.Kind: WireWord {
     case .replay: .replay
     case .filtered: .filtered
     case .snapped: .snapped
+    case .tracked: .tracked
     }
   }
 }

@@ -6309,6 +6309,58 @@ class LocationMethods(SyncCaller):
         )
         return result
 
+    def create_tracked(
+        self,
+        *,
+        entity_source: t.ObjectId,
+        track: Any,
+        id: t.ObjectId | None = None,
+        stale_after: float | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocationSource:
+        """Creates a source of the locations of one entity, with which a view or the camera of a scene follows
+        it (`view/setLocationDisplay`). It need not be there yet: where it is, is the first location;
+        observations that come late are left out; when it is purged, the last location is outdated. It
+        closes with the entity source.
+
+        Args:
+            entity_source: The entity source.
+            track: The track id of the entity: a string or an integer.
+            id: The new object's id; minted when absent.
+            stale_after: Time without a location, by the clock, after which the last one is outdated;
+                never when absent. (second; above 0 and at most 86400)
+            owner: The object, such as a view, that owns it and whose closing stops and closes it; the
+                session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            server.location.create_tracked(id="bus", entity_source="buses", track="bus 7")
+        """
+        result: t.LocationSource = self._call(
+            "location/createTracked",
+            _given(
+                {
+                    "entitySource": entity_source,
+                    "track": track,
+                    "id": id,
+                    "staleAfter": stale_after,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def create_replay(
         self,
         *,

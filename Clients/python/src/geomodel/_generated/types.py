@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "5bf7f6d6e75dbda2"
+PROTOCOL_HASH = "56eb6586d3065a56"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1371,6 +1371,10 @@ class SavedLocationSource(TypedDict):
     """The field with the times of a replay."""
     factor: NotRequired[float]
     """Seconds of a replay's track in a second of the clock."""
+    entitySource: NotRequired[ObjectId]
+    """The source of a tracked entity."""
+    track: NotRequired[Any]
+    """The track id of a tracked entity: a string or an integer."""
 
 
 class SavedEntitySource(TypedDict):
@@ -3299,7 +3303,7 @@ IfRecordingExists = Literal["error", "replace"]
 """
 
 LocationSourceKind = Literal[
-    "simulated", "external", "nmea", "replay", "filtered", "snapped",
+    "simulated", "external", "nmea", "replay", "filtered", "snapped", "tracked",
 ]
 """Where locations come from.
 
@@ -3309,6 +3313,7 @@ LocationSourceKind = Literal[
 `replay`: Features with times.
 `filtered`: Another source, of which some pass.
 `snapped`: Another source, moved to lines.
+`tracked`: An entity of an entity source.
 """
 
 LocationAuthorization = Literal["notDetermined", "granted", "denied"]
@@ -3436,6 +3441,10 @@ class LocationSource(TypedDict):
     """The field with the times of a replay."""
     factor: NotRequired[float]
     """Seconds of a replay's track in a second of the clock."""
+    entitySource: NotRequired[ObjectId]
+    """The source of a tracked entity."""
+    track: NotRequired[Any]
+    """The track id of a tracked entity: a string or an integer."""
     isStale: bool
     """Whether the last location is outdated."""
     location: NotRequired[Location]
@@ -5486,7 +5495,8 @@ class LocationDisplay(TypedDict):
 
 
 AutoPanMode = Literal["off", "recenter", "navigation", "compassNavigation"]
-"""How a view follows the location.
+"""How a view follows the location. A camera controller is moved after each location, around or at which the
+camera then looks; in the navigation modes it looks in the direction that would be up.
 
 `off`: Not at all.
 `recenter`: Pans so that the location stays within the wander extent.
@@ -5626,7 +5636,8 @@ what the map or scene says (`scaleLevels`, `rotationSnap`): the fingers leave th
 
 class CameraControllerOrbit(TypedDict):
     """Around a place: panning turns the camera around it, by 55 degrees for the width of the screen, zooming
-    changes the distance.
+    changes the distance. With auto-pan the place is the location, at its height where it has one, and such
+    gestures do not end auto-pan.
     """
 
     type: Literal["orbit"]
