@@ -62,8 +62,8 @@ with geomodel.launch_sync() as server:
         server.view.set_location_display(view="flight", source="followed", auto_pan_mode="recenter")
 
         server.entity.push(entity_source="vehicles", features=[report(1, -111.8, 9)])
-        center: Any = server.view.get_viewpoint(view="view")["viewpoint"]["center"]
-        check(abs(center["coordinates"][0] + 111.8) < 1e-9, "the map follows it")
+        viewpoint: Any = server.view.get_viewpoint(view="view")["viewpoint"]
+        check(abs(viewpoint["center"]["coordinates"][0] + 111.8) < 1e-9, "the map follows it")
         controller: Any = server.view.get(view="flight")["cameraController"]
         check((controller["longitude"], controller["altitude"]) == (-111.8, 1500), "and the camera goes around it")
 
