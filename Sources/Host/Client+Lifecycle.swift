@@ -47,7 +47,7 @@ extension Client {
       try files.setRoot(path)
     }
     if let mode = params.clock {
-      let realTime = host.configuration.now()
+      let realTime = host.now
       host.perform(.client(nil)) { $0.setClock(mode: .init(mode), now: nil, tickRate: nil, realTime: realTime) }
     }
     if isOlder {

@@ -155,7 +155,7 @@ extension Client {
   ) throws -> R {
     let meta = try SessionProtocol.Meta(of: call.params)
     if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
-    host.world.realTime = host.configuration.now()
+    host.world.realTime = host.now
     var closed: Set<LinkID> = []
     let edit = host.world.edit
     while true {
@@ -200,7 +200,7 @@ extension Client {
     try host.checkDocument()
     let origin = Origin.client(Text(try SessionProtocol.Meta(of: running.params).origin))
     var result = Result<R, any Error>.failure(RPCError.internalError("nothing was received"))
-    host.world.realTime = host.configuration.now()
+    host.world.realTime = host.now
     host.perform(origin) { world in
       if world.clock.mode == .real { world.skipTicks(to: world.clock.time(at: world.realTime)) }
       result = Result { try body(&world) }

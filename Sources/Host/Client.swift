@@ -68,7 +68,7 @@ final class Client: MethodHost, HandlerClient {
 
   var loop: any Loop { host.loop }
   var world: World { host.world }
-  var realTime: Instant { host.configuration.now() }
+  var realTime: Instant { host.now }
   var readers: Readers { host.configuration.readers }
   var residentBytes: Int? { host.configuration.residentBytes() }
 
@@ -92,6 +92,7 @@ final class Client: MethodHost, HandlerClient {
       router: router, lifecycle: lifecycle, limits: configuration.limits, loop: loop, recorder: recorder,
       logger: configuration.logger
     ) { RPCError($0, in: nil, at: "/params") }
+    if recorder != nil { session.onInput = { [unowned self] in host.passBeforeInput() } }
     session.onRelease = { [unowned self] in self.session = nil }
     session.onDrained = { [unowned self] in drained() }
     session.hasMore = { [unowned self] in isHeldBack || isResumeScheduled || !host.waitingTaps.isEmpty }

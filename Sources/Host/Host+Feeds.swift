@@ -94,8 +94,9 @@ extension Host {
 
   /// Changes live data, at the present time.
   private func live(_ body: (inout World) -> Void) {
+    passBeforeInput()
     turn {
-      world.realTime = configuration.now()
+      world.realTime = now
       perform(.location, canWait: true) { world in
         if world.clock.mode == .real { world.skipTicks(to: world.clock.time(at: world.realTime)) }
         body(&world)

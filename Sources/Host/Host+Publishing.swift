@@ -163,7 +163,7 @@ extension Host {
 
   /// Schedules the next tick while a real clock drives an animation or a location source.
   func scheduleTick() {
-    guard ticking == nil, world.clock.mode == .real, world.isMoving else { return }
+    guard ticking == nil, world.clock.mode == .real, world.isMoving, !world.clock.isReplayed else { return }
     let wait = world.clock.wait(at: configuration.now())
     let bound = LoopBound(self, on: loop)
     ticking = loop.schedule(after: UInt64(wait * 1e9)) { bound.value.tick() }
@@ -173,11 +173,8 @@ extension Host {
     ticking = nil
     guard world.clock.mode == .real, world.isMoving else { return }
     turn {
-      let now = world.clock.time(at: configuration.now())
-      perform(.animation, canWait: true) {
-        $0.skipTicks(to: now)
-        $0.advance(to: now)
-      }
+      let now = configuration.now()
+      tracePassing(to: now) { perform(.animation, canWait: true) { $0.pass(realTime: now) } }
     }
     scheduleTick()
   }

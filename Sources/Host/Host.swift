@@ -28,6 +28,10 @@ public struct Configuration: Sendable {
   public var logger: Logger
   /// The real time.
   public var now: @Sendable () -> Instant
+  /// The real time at the beginning of a session that is traced, or replayed.
+  public var start: Instant?
+  /// Whether a trace is replayed, which makes the time pass.
+  public var isReplay = false
   /// Returns memory freed by a bulk edit to the system.
   public var trimMemory: @Sendable () -> Void = {}
   /// Resident memory in bytes; nil where the system does not report it.
@@ -54,6 +58,10 @@ public final class Host {
   /// The connected clients. Each removes itself when its session ends.
   private(set) var clients: [Connected] = []
   var ticking: LoopTimer?
+  /// Whether a trace has each step of real time.
+  private(set) var isTraced = false
+  /// Number of steps that the trace has.
+  var tracedSteps = 0
   /// The files of sources.
   var followed: [ObjectReference: FollowedFile] = [:]
   /// Which files sources may follow.
@@ -88,13 +96,17 @@ public final class Host {
     ).policy
     world = World(
       transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
-      now: configuration.now())
+      now: configuration.start ?? configuration.now(), isReplay: configuration.isReplay)
   }
+
+  /// The real time; in a session that is traced, or replays a trace, that of the last step which the trace has.
+  var now: Instant { isTraced || world.clock.isReplayed ? world.realTime : configuration.now() }
 
   /// Adds a client and returns its session.
   package func connect(_ recorder: TrafficRecorder? = nil) -> Session {
     let client = Client(of: self)
     clients.append(Connected(id: ObjectIdentifier(client), client: client))
+    if recorder != nil, configuration.start != nil { isTraced = true }
     return client.makeSession(recorder)
   }
 

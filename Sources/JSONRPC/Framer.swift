@@ -56,6 +56,9 @@ struct Framer {
   /// Whether the input may end here.
   var isBetweenMessages: Bool { !inHeaders && announced == nil && refused == nil && skip == 0 && scanned == 0 }
 
+  /// Whether the next byte belongs to no message that has begun, not even to one that is skipped.
+  var isIdle: Bool { isBetweenMessages && !skipsLine }
+
   /// The next step over `bytes` from `position`, which advances past consumed bytes. The caller passes the rest again,
   /// followed by more.
   mutating func next(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Step {

@@ -1,5 +1,7 @@
 // Records the input exactly as it arrived, for replay.
 
+import JSON
+
 /// Input read and not yet recorded.
 struct Unrecorded {
   /// Bytes consumed by the framer without a message: headers, white space.
@@ -11,6 +13,23 @@ struct Unrecorded {
 
 extension Session {
   func record(_ traffic: @autoclosure () -> Traffic) { recorder?(traffic(), framer.framing ?? .lines) }
+
+  /// Runs a step of real time, recorded as a request that makes it in a replay.
+  package func traceStep(_ id: String, seconds: Double, _ body: () -> Void) {
+    var writer = JSONWriter(capacity: 128)
+    writer.beginObject()
+    writer.member("jsonrpc", "2.0")
+    writer.member("id", id)
+    writer.member("method", "clock/advance")
+    writer.key("params")
+    writer.beginObject()
+    writer.member("seconds", seconds)
+    writer.endObject()
+    writer.endObject()
+    record(.received(Array(writer.bytes)))
+    body()
+    record(.sent(Array(#"{"jsonrpc":"2.0","id":"\#(id)","result":{}}"#.utf8), isLate: true))
+  }
 
   /// Records a message at that position, unless it has been recorded.
   func recordArrival(_ text: UnsafeRawBufferPointer, at position: Int) {

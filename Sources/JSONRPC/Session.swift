@@ -66,6 +66,8 @@ public final class Session {
   public var onDrained: (() -> Void)?
   /// Whether the application holds back changes until ``onDrained``: the end of input waits for them.
   public var hasMore: (() -> Bool)?
+  /// Called before input that begins with a message.
+  public var onInput: (() -> Void)?
   /// Called when nothing uses the session any more.
   public var onRelease: (() -> Void)?
   /// Receives the `processId` of `initialize`: the transport watches that process.

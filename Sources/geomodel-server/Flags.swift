@@ -1,6 +1,7 @@
 // The command line, parsed by hand: a parser library would take as long as the rest of the start.
 
 import Files
+import GeoModel
 import GeoProtocol
 import JSONRPC
 import Logging
@@ -12,6 +13,7 @@ struct Flags {
     A geo model server: JSON-RPC 2.0 on standard input and output, with LSP's headers or one message a line.
 
       --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
+      --replay-from T         real time begins at T, nanoseconds since 1970, and passes only by clock/advance: for traces, which have both
       --allow-dir D           read and write files only below D; may be given several times
       --allow-write D         write files only below D, and read them where --allow-dir says; may be given several times
       --allow-network         open https:// and http:// addresses too; else nothing reaches the network
@@ -32,6 +34,8 @@ struct Flags {
     """
 
   var traceFile: String?
+  /// When real time begins, if a trace is replayed.
+  var replayStart: Instant?
   var allowedDirectories: [String] = []
   var writableDirectories: [String] = []
   var allowsNetwork = false
@@ -69,6 +73,10 @@ struct Flags {
       case "--version": leave("geomodel-server \(WireProtocol.productVersion)\n", code: 0, on: 1)
       case "--help", "-h": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()
+      case "--replay-from":
+        let text = value()
+        guard let time = Int64(text) else { refuse("--replay-from needs nanoseconds, not \(text)") }
+        flags.replayStart = Instant(nanoseconds: time)
       case "--allow-dir", "--allow-write":
         let path = directory(value(), name)
         if name == "--allow-dir" { flags.allowedDirectories.append(path) } else { flags.writableDirectories.append(path) }

@@ -13,11 +13,12 @@ import Readers
 func serve(_ flags: Flags) -> Never {
   let logger = Logger(label: "geomodel-server") { _ in StderrLogHandler(level: flags.logLevel) }
   var trace: TraceFile?
+  let start = flags.replayStart ?? currentInstant()
   if let path = flags.traceFile {
     trace = TraceFile(
-      path: path, server: "geomodel-server \(WireProtocol.productVersion)", arguments: flags.replayed,
-      // Inputs that vary between runs: real time, the process's memory, the client's reading speed, the means of confinement.
-      varying: ["now", "residentBytes", "unread", "confinement"]
+      path: path, server: "geomodel-server \(WireProtocol.productVersion)", arguments: flags.replayed + ["--replay-from", String(start.nanoseconds)],
+      // What varies between runs: the process's memory, messages with those of a trace, the means of confinement.
+      varying: ["residentBytes", "traffic", "confinement"]
     ) { code in
       logger.error("the trace \(path) is not whole: \(errorText(code))")
     }
@@ -32,6 +33,8 @@ func serve(_ flags: Flags) -> Never {
   var configuration = Configuration(
     transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
     readers: readers, logger: logger, now: currentInstant)
+  configuration.start = start
+  configuration.isReplay = flags.replayStart != nil
   configuration.limits = flags.limits
   configuration.documentLimits.bytes = flags.documentBytes
   configuration.allowedDirectories = flags.allowedDirectories
@@ -40,7 +43,10 @@ func serve(_ flags: Flags) -> Never {
   configuration.trimMemory = trimMemory
   configuration.residentBytes = residentBytes
   let wiring = configuration
-  StdioServer.run(logger: logger, trace: trace, waitingLimit: readers.limit, atEnd: UnfinishedSaves.remove) { loop, recorder in
+  StdioServer.run(
+    logger: logger, trace: trace, waitingLimit: readers.limit, watchesClient: flags.replayStart == nil,
+    atEnd: UnfinishedSaves.remove
+  ) { loop, recorder in
     Host.makeSession(wiring, on: loop, recorder: recorder)
   }
 }

@@ -236,7 +236,8 @@ import Testing
     let answer = try server.message()
     server.closeInput()
     #expect(try server.waitForExit() == .code(0))
-    let lines = readFile(file).split(separator: "\n").map(String.init)
+    // The steps of real time depend on how the input arrives.
+    let lines = readFile(file).split(separator: "\n").map(String.init).filter { !$0.contains(#""id":"real time "#) }
     #expect(lines.count == 9)
     #expect(lines.allSatisfy { (try? JSONDocument($0)) != nil })
     #expect(lines[0].hasPrefix(#"{"case":"trace""#))

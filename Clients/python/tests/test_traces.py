@@ -140,7 +140,7 @@ class TraceTests(unittest.TestCase):
                 self.record(b"".join(framed(body, headers, rng) for body in said), rng, "--max-message-bytes", str(CAP))
                 lines = self.replay()
                 self.assertEqual(lines[0]["framing"], "headers" if headers else "lines")
-                self.assertEqual(lines[0]["args"], ["--max-message-bytes", str(CAP)])
+                self.assertEqual(lines[0]["args"][:3], ["--max-message-bytes", str(CAP), "--replay-from"])
                 self.assertEqual(lines[-1], {"expectExit": 0})
                 steps = {name for line in lines[1:] for name in line}
                 self.assertEqual(steps, {"send", "sendText", "sendRaw", "expect", "note", "expectExit"})
@@ -178,6 +178,30 @@ class TraceTests(unittest.TestCase):
         lines.insert(next(index for index in range(sent, len(lines)) if "expect" in lines[index]), late)
         self.trace.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         self.replay()
+
+    def test_a_session_in_real_time_replays_at_once_to_the_same_notifications(self) -> None:
+        line = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}
+        far: Any = {"type": "centerAndScale", "center": {"type": "Point", "coordinates": [10, 50]}, "targetScale": 1e5}
+        with geomodel.launch_sync([str(SERVER), "--trace-file", str(self.trace)]) as server:
+            server.map.create(id="m")
+            server.view.create(id="v", map="m")
+            server.location.create_simulated(id="d", line=line, velocity=100, interval=0.1)
+            server.view.set_location_display(view="v", source="d", auto_pan_mode="recenter", wander_extent_factor=0)
+            server.view.create(id="w", map="m")
+            with server.observe(["/views/*/*", "/locationSources/d/*"]):
+                server.location.start(location_source="d")
+                server.view.animate_viewpoint(view="w", viewpoint=far, duration=0.5)
+                server.location.stop(location_source="d")
+                before = server.clock.get()["now"]
+                server.clock.set(mode="manual")
+                server.clock.advance(seconds=2)
+                server.clock.set(mode="real", factor=10)
+                server.view.animate_viewpoint(view="v", viewpoint=far, duration=1)
+        lines = self.replay()
+        steps = [line for line in lines if line.get("send", {}).get("method") == "clock/advance"]
+        self.assertGreater(len(steps), 10, "each tick is a step")
+        answers = [line["expect"].get("result") or {} for line in lines if "expect" in line]
+        self.assertIn(before, [answer.get("now") for answer in answers], "the time of day is that of the session")
 
     def test_a_session_that_is_cut_short_stops_there(self) -> None:
         command = [str(SERVER), "--trace-file", str(self.trace)]

@@ -13,6 +13,8 @@ public struct Clock: Sendable {
   public internal(set) var tickRate = 30.0
   /// Ticks per second that running animations ask for, if they are more.
   private(set) var frameRate: Double?
+  /// Whether real time passes only by ``World/beginAdvance(by:)``: a trace is replayed.
+  public internal(set) var isReplayed = false
   /// Seconds of the model that pass in a real second in real mode.
   public internal(set) var factor = 1.0
   /// A real time and the model's time then, from which scaled time is counted.
@@ -144,7 +146,12 @@ extension World {
 
   /// Begins to advance a manual clock; ``continueAdvance()`` makes the ticks.
   public mutating func beginAdvance(by seconds: Double) throws(ModelError) -> ProcessID {
-    guard clock.mode == .manual else { throw .clockIsReal }
+    guard clock.mode == .manual else {
+      guard clock.isReplayed else { throw .clockIsReal }
+      let process = makeProcess()
+      advance = ClockAdvance(process: process, end: realTime.advanced(by: seconds), ticks: 0)
+      return process
+    }
     let end = clock.now.advanced(by: seconds)
     guard end < .latest, advance == nil else { throw .tooManyTicks }
     let ticks = clock.pendingTicks(until: end)
@@ -154,9 +161,22 @@ extension World {
     return process
   }
 
+  /// Makes the tick of a real clock that is due, if anything moves.
+  public mutating func pass(realTime now: Instant) {
+    realTime = now
+    guard isMoving else { return }
+    let time = clock.time(at: now)
+    skipTicks(to: time)
+    advance(to: time)
+  }
+
   /// Makes the next tick of the advance; when nothing moves or no tick is left, goes to its end.
   public mutating func continueAdvance() {
     guard let advance else { return }
+    if clock.mode == .real {
+      pass(realTime: advance.end)
+      return end(process: advance, .completed)
+    }
     if isMoving, clock.nextTick <= advance.end { return tick() }
     skipTicks(to: advance.end)
     self.advance(to: advance.end)

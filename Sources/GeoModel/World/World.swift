@@ -95,15 +95,18 @@ public struct World: Sendable {
     var history: History?
   }
 
-  /// - Parameter now: the current real time.
+  /// - Parameters:
+  ///   - now: the current real time.
+  ///   - isReplay: whether it passes only by ``beginAdvance(by:)``.
   public init(
     transformer: any CoordinateTransformer, geodesy: any Geodesy, timeZones: any TimeZoneSource = FixedTimeZones(),
-    now: Instant
+    now: Instant, isReplay: Bool = false
   ) {
     self.transformer = transformer
     self.geodesy = geodesy
     self.timeZones = timeZones
     clock = Clock(now: now)
+    clock.isReplayed = isReplay
     realTime = now
     for key in EnvironmentKey.builtIn { environmentKeys.insert(key, at: makeNumber()) }
     environments.insert(EnvironmentScope(nil), at: makeNumber())

@@ -147,7 +147,7 @@ public enum ClockProtocol {
 
   /// Advances manual time. All ticks in the interval are run, with a last step at its end, and their notifications
   /// are written before the answer. Requests after it are run when it has ended. When it is cancelled, time stays
-  /// where it is then.
+  /// where it is then. With `--replay-from`, real time passes by it, in one tick.
   public enum Advance {
     public static let name: StaticString = "clock/advance"
 

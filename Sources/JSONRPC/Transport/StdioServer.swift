@@ -11,11 +11,13 @@ public enum StdioServer {
   ///
   /// - Parameters:
   ///   - trace: a file for the traffic.
+  ///   - watchesClient: whether it ends with the client's process; that of a trace is another one.
   ///   - atEnd: called once before the process ends, unless it is killed; other threads may still run.
   ///   - makeSession: called once on the loop, which is this thread. A closure in `main.swift` would be isolated to the
   ///     main actor; pass a function.
   public static func run(
-    logger: Logger, trace: TraceFile? = nil, waitingLimit: Int, atEnd: @escaping @Sendable () -> Void = {},
+    logger: Logger, trace: TraceFile? = nil, waitingLimit: Int, watchesClient: Bool = true,
+    atEnd: @escaping @Sendable () -> Void = {},
     makeSession: @escaping @Sendable (any Loop, TrafficRecorder?) -> Session
   ) -> Never {
     let streams: StandardStreams
@@ -44,6 +46,7 @@ public enum StdioServer {
         }
       }
       session.onClientProcess = { [loop = session.loop] process in
+        guard watchesClient else { return }
         watchProcess(process) {
           logger.error("the client's process \(process) is not there: the server ends")
           loop.execute { bound.value.end(.atOnce(code: 1)) }

@@ -735,7 +735,8 @@ class ClockMethods(AsyncCaller):
     ) -> t.ClockAdvanceResult:
         """Advances manual time. All ticks in the interval are run, with a last step at its end, and their
         notifications are written before the answer. Requests after it are run when it has ended. When it
-        is cancelled, time stays where it is then.
+        is cancelled, time stays where it is then. With `--replay-from`, real time passes by it, in one
+        tick.
 
         Args:
             seconds: The interval; at most a million ticks. (second; in 0...1000000000000)
