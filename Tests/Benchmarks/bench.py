@@ -150,6 +150,11 @@ MEASURES = [
         floor_key="notification_microseconds"),
     Measure("long-delta", "long-delta", "ms", "held_milliseconds", limit=20),
     Measure("long-delta-delivery", "long-delta", "s", "delta_seconds"),
+    Measure("entity-columns", "motion", "us", "entity_columns_microseconds", limit=3),
+    Measure("entity-objects", "motion", "us", "entity_objects_microseconds", limit=5),
+    Measure("geotrigger-fix", "motion", "us", "fix_microseconds"),
+    Measure("views-in-motion", "motion", "x real time", "views_times_real"),
+    Measure("location-notification", "motion", "us", "notification_microseconds", own_key="echo_microseconds", most=1.3),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
@@ -472,6 +477,11 @@ class Bench:
             raise Skipped("the C server has no transactions")
         return "" if side == "floor" else output_of([sys.executable, str(HERE / "transaction.py"), "--", *self.server])
 
+    def motion(self, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has nothing that moves")
+        return "" if side == "floor" else output_of([sys.executable, str(HERE / "motion.py"), "--", *self.server])
+
     def subscribed(self, mode: str, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has no subscriptions")
@@ -490,7 +500,7 @@ class Bench:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits, "reading": self.reading,
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
-            "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction,
+            "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction, "motion": self.motion,
             "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side),
             "undo": lambda side: self.objects("undo", side),

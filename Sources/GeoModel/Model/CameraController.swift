@@ -25,6 +25,8 @@ public struct CameraOrbit: Hashable, Sendable {
   /// The pitches and distances that gestures lead to.
   static let pitches = 0.0...90
   static let distances = 1.0...1e9
+  /// The heights of places, and of cameras.
+  static let heights = -100_000.0...1e9
 
   var camera: SceneCamera {
     let (east, north, up) = Geocentric.axes(longitude: target.x, latitude: target.y)
@@ -54,13 +56,14 @@ public enum CameraController: Hashable, Sendable {
 
   /// The same controller around, or aimed at, another place. An orbit keeps its height where the place has none.
   func moved(to place: Point, heading: Double?) -> CameraController {
+    let height = place.z.map { min(max($0, CameraOrbit.heights.lowerBound), CameraOrbit.heights.upperBound) }
     switch self {
     case .orbit(var orbit), .globe(var orbit):
-      let ground = if case .globe = self { 0.0 } else { place.z ?? orbit.target.z }
+      let ground = if case .globe = self { 0.0 } else { height ?? orbit.target.z }
       orbit.target = Point(x: place.x, y: place.y, z: ground)
       if let heading { orbit.heading = Camera.normalized(degrees: heading) }
       return with(orbit)
-    case .lookAt(let target): return .lookAt(Point(x: place.x, y: place.y, z: place.z ?? target.z))
+    case .lookAt(let target): return .lookAt(Point(x: place.x, y: place.y, z: height ?? target.z))
     }
   }
 
