@@ -64,7 +64,8 @@ class Comparison:
         for place, step in enumerate(steps[1:]):
             if "send" in step or "sendText" in step:
                 message = fill(step["send"], {}) if "send" in step else json.loads(raw(step["sendText"], {}))
-                if message["method"] in LIFECYCLE:
+                # Steps of real time are the trace's, not the client's.
+                if message["method"] in LIFECYCLE or str(message.get("id")).startswith("real time "):
                     answered_apart.add(message.get("id"))
                 else:
                     self._sent.append(Traced(place, message))
