@@ -172,6 +172,11 @@ extension Host {
   private func tick() {
     ticking = nil
     guard world.clock.mode == .real, world.isMoving else { return }
+    guard !putsStepsOff else {
+      let bound = LoopBound(self, on: loop)
+      ticking = loop.schedule(after: 10_000_000) { bound.value.tick() }
+      return
+    }
     turn {
       let now = configuration.now()
       tracePassing(to: now) { perform(.animation, canWait: true) { $0.pass(realTime: now) } }

@@ -56,8 +56,8 @@ struct Framer {
   /// Whether the input may end here.
   var isBetweenMessages: Bool { !inHeaders && announced == nil && refused == nil && skip == 0 && scanned == 0 }
 
-  /// Whether the next byte belongs to no message that has begun, not even to one that is skipped.
-  var isIdle: Bool { isBetweenMessages && !skipsLine }
+  /// Whether the next byte belongs to a message that was refused for its size.
+  var isSkipping: Bool { skip > 0 || refused != nil || skipsLine }
 
   /// The next step over `bytes` from `position`, which advances past consumed bytes. The caller passes the rest again,
   /// followed by more.

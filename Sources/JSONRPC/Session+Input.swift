@@ -17,7 +17,7 @@ extension Session {
         backlog.append(bytes)
         return drainBacklog()
       }
-      if phase == .initialized, framer.isIdle { onInput?() }
+      if phase == .initialized, framer.isBetweenMessages { onInput?() }
       // Most reads end with a message and are never copied.
       let (consumed, large) = run(bytes)
       streamPosition += consumed

@@ -14,6 +14,9 @@ struct Unrecorded {
 extension Session {
   func record(_ traffic: @autoclosure () -> Traffic) { recorder?(traffic(), framer.framing ?? .lines) }
 
+  /// Whether the record ends within a message that is skipped, where no other can be recorded.
+  package var isSkipping: Bool { framer.isSkipping }
+
   /// Runs a step of real time, recorded as a request that makes it in a replay.
   package func traceStep(_ id: String, seconds: Double, _ body: () -> Void) {
     var writer = JSONWriter(capacity: 128)

@@ -203,6 +203,34 @@ class TraceTests(unittest.TestCase):
         answers = [line["expect"].get("result") or {} for line in lines if "expect" in line]
         self.assertIn(before, [answer.get("now") for answer in answers], "the time of day is that of the session")
 
+    def test_steps_of_real_time_stand_in_no_message_that_is_skipped(self) -> None:
+        command = [str(SERVER), "--trace-file", str(self.trace), "--max-message-bytes", "1000"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            assert server.stdin is not None and server.stdout is not None
+
+            def say(data: bytes, until: bytes) -> None:
+                assert server.stdin is not None and server.stdout is not None
+                server.stdin.write(data)
+                server.stdin.flush()
+                while until not in server.stdout.readline():
+                    pass
+
+            far = {"type": "centerAndScale", "center": POINT, "targetScale": 1e5}
+            say(INITIALIZE + b"\n", b'"id":0,')
+            server.stdin.write(call("initialized", {}) + b"\n")
+            say(call("map/create", {"id": "m"}, id=1) + b"\n", b'"id":1,')
+            say(call("view/create", {"id": "v", "map": "m"}, id=2) + b"\n", b'"id":2,')
+            say(call("view/observeViewpoint", {"view": "v"}, id=3) + b"\n", b'"id":3,')
+            server.stdin.write(call("view/animateViewpoint", {"view": "v", "viewpoint": far, "duration": 60, "rate": 240}, id=4) + b"\n")
+            for number in range(5):
+                # It is refused before it ends, and ticks are due before that.
+                say(call("session/echo", {"v": "x" * 2000}, id=f"long{number}")[:-2], f'"long{number}"'.encode())
+                server.stdin.write(b"x" * 10_000_000)
+                say(b'"}\n', b"viewpointChanged")
+            server.stdin.close()
+            server.stdout.read()
+        self.replay()
+
     def test_a_session_that_is_cut_short_stops_there(self) -> None:
         command = [str(SERVER), "--trace-file", str(self.trace)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
