@@ -41,9 +41,10 @@ class DiscoveryTests(unittest.TestCase):
                     self.assertEqual(schema, self.whole["components"]["schemas"][name])
 
     def test_less_detail_is_valid_and_small(self) -> None:
-        for detail, limit in (("names", 110), ("summary", 840)):
+        # Names are as many as methods: 16,000 for the 155 of 0.3.
+        for detail, limit in (("names", 103 * len(self.whole["methods"])), ("summary", 130_000)):
             excerpt = self.server.session.discover(detail=detail)
-            self.assertLess(len(json.dumps(excerpt)), limit * len(excerpt["methods"]))
+            self.assertLess(len(json.dumps(excerpt)), limit)
             self.assertEqual([each["name"] for each in excerpt["methods"]], [each["name"] for each in self.whole["methods"]])
             self.assertEqual(list(references(excerpt)), [])
             for method in excerpt["methods"]:
