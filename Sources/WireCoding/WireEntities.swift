@@ -31,12 +31,7 @@ extension Wire {
   ) -> EntityProtocol.Observation {
     .init(
       observation: observation.id, entity: entity,
-      track: .written { writer in
-        switch track {
-        case .integer(let number): writer.value(number)
-        case .text(let text): writer.value(text.string)
-        }
-      },
+      track: .written { track.value.encode(to: &$0) },
       time: observation.time.text, received: observation.received.text, isLate: observation.isLate,
       geometry: .written { FeatureWriter.writeShape(row, to: &$0) },
       properties: .written { FeatureWriter.writeProperties(row, schema, columns, to: &$0) })

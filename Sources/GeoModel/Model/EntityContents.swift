@@ -9,6 +9,13 @@ public enum TrackID: Hashable, Sendable {
   case integer(Int64)
   case text(Text)
 
+  public var value: Value {
+    switch self {
+    case .integer(let number): .integer(number)
+    case .text(let text): .string(text.string)
+    }
+  }
+
   /// Nil for a value of another type.
   init?(_ value: AttributeValue) {
     switch value {

@@ -94,15 +94,6 @@ extension LocationSource {
   }
 }
 
-extension TrackID {
-  fileprivate var value: Value {
-    switch self {
-    case .integer(let number): .integer(number)
-    case .text(let text): .string(text.string)
-    }
-  }
-}
-
 extension NMEASatellite {
   fileprivate var value: Value {
     var members = Value.Members()

@@ -144,17 +144,13 @@ extension World {
     advance(to: time)
   }
 
-  /// Begins to advance a manual clock; ``continueAdvance()`` makes the ticks.
+  /// Begins to advance a manual clock, or real time in a replay; ``continueAdvance()`` makes the ticks.
   public mutating func beginAdvance(by seconds: Double) throws(ModelError) -> ProcessID {
-    guard clock.mode == .manual else {
-      guard clock.isReplayed else { throw .clockIsReal }
-      let process = makeProcess()
-      advance = ClockAdvance(process: process, end: realTime.advanced(by: seconds), ticks: 0)
-      return process
-    }
-    let end = clock.now.advanced(by: seconds)
+    let isReal = clock.mode == .real
+    guard !isReal || clock.isReplayed else { throw .clockIsReal }
+    let end = (isReal ? realTime : clock.now).advanced(by: seconds)
     guard end < .latest, advance == nil else { throw .tooManyTicks }
-    let ticks = clock.pendingTicks(until: end)
+    let ticks = isReal ? 0 : clock.pendingTicks(until: end)
     guard ticks <= ClockAdvance.maxTicks else { throw .tooManyTicks }
     let process = makeProcess()
     advance = ClockAdvance(process: process, end: end, ticks: ticks)

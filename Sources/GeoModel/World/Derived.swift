@@ -93,8 +93,12 @@ extension World {
   ///
   /// - Complexity: O(layers).
   public func layerViewStates(of view: View) -> [(layer: LayerID, state: LayerViewState)] {
-    let states = ViewLayerStates(of: view, in: self)
-    return states.states(of: states.topLayers.indices)
+    // Each frame of an animation comes here: nothing is copied of the world.
+    var states: [(layer: LayerID, state: LayerViewState)] = []
+    if let content = try? content(of: view.content) {
+      for top in content.topLayers { add(top, at: view.camera.scale, to: &states) }
+    }
+    return states
   }
 
   /// The number of layers with a state in a view; 0 during a command that has changed something. O(1).

@@ -253,12 +253,7 @@ extension World {
   }
 
   private mutating func recordStates(in view: View, by origin: Origin) {
-    // Each frame of an animation comes here: nothing is copied of the world.
-    var layers: [(layer: LayerID, state: LayerViewState)] = []
-    if let content = try? content(of: view.content) {
-      for top in content.topLayers { add(top, at: view.camera.scale, to: &layers) }
-    }
-    let states = TreeDictionary(uniqueKeysWithValues: layers.map { ($0.layer, $0.state) })
+    let states = TreeDictionary(uniqueKeysWithValues: layerViewStates(of: view).map { ($0.layer, $0.state) })
     let new = Derived.ViewStates(scale: view.camera.scale, states: states)
     if let old = derived.views.updateValue(new, forKey: view.id), old.states != states {
       record(.changed(view.reference, .layerViewStates), by: origin)

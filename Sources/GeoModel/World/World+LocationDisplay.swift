@@ -193,8 +193,7 @@ extension World {
       return
     }
     // If the location has no coordinates in the map's reference, the view is unchanged.
-    guard let point = try? center(position, from: .wgs84, of: view)
-    else { return }
+    guard let point = try? center(position, from: .wgs84, of: view) else { return }
     var camera = view.camera
     if display.awaitsZoom { camera.scale = display.initialZoomScale }
     switch display.autoPanMode {
