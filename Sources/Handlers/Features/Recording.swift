@@ -24,7 +24,7 @@ struct Recording: Sendable {
       """, tail: "</trkseg></trk></gpx>\n"
   )
 
-  /// Microseconds between two looks for new lines.
+  /// Microseconds between two looks for new lines: the loop that adds them must never wait for this thread, which has a disk to wait for.
   private static let interval: UInt32 = 20_000
 
   /// Writes until the recording is stopped; whole lines at once, several times a second.
