@@ -384,7 +384,7 @@ class Bench:
                     raise Failed(f"{method}: {answer[:300].decode()}")
                 return seconds
 
-            call("initialize", protocolVersions=["0.4"])
+            call("initialize", protocolVersions=["0.5"])
             yield call
             process.stdin.close()
 

@@ -27,11 +27,11 @@ public struct StatePathInfo: Sendable {
 }
 
 public enum WireProtocol {
-  public static let version = "0.4"
+  public static let version = "0.5"
   /// Of the server and its clients.
-  public static let productVersion = "0.4.0"
+  public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "5e4b3022dd6777d0"
+  public static let hash = "f22d59e31d451bd7"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",

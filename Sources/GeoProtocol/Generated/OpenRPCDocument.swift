@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.4","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"5e4b3022dd6777d0"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f22d59e31d451bd7"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -22,7 +22,7 @@ public enum OpenRPCDocument {
 {"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
-{"name":"protocolVersions","value":["0.4"]}],"result":{"name":"result","value":{"protocolVersion":"0.4","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.4.0"},\#
+{"name":"protocolVersions","value":["0.5"]}],"result":{"name":"result","value":{"protocolVersion":"0.5","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.5.0"},\#
 "capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":null}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
@@ -52,7 +52,7 @@ public enum OpenRPCDocument {
 "state":{"type":"array","items":{"$ref":"#/components/schemas/StateDescription"},\#
 "description":"All state paths; absent when less than everything is asked for."},\#
 "expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions; absent when less than everything is asked for."}}}},\#
-"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.4","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.5","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"rpc.discover","summary":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to.","description":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to. With the detail `names` methods are listed without their params, with `summary` the schemas of params have only a type, or the name of one.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":1000}},\#
 {"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
@@ -3312,7 +3312,7 @@ public enum OpenRPCDocument {
 "examples":[{"name":"notebook","version":"1.0"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ServerInfo":{"title":"ServerInfo","description":"The server.","type":"object","required":["name","version"],"properties":{"name":{"type":"string","description":"Always `geomodel-server`."},\#
 "version":{"type":"string","description":"Its version."}},\#
-"examples":[{"name":"geomodel-server","version":"0.4.0"}],"x-since":"0.1.0","x-domain":"session"},\#
+"examples":[{"name":"geomodel-server","version":"0.5.0"}],"x-since":"0.1.0","x-domain":"session"},\#
 "Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes","maxRequests","maxTasks","maxSubscriptions"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
 "description":"The domains whose methods it has."},\#
 "maxMessageBytes":{"type":"integer","description":"A longer message is refused.","x-unit":"byte"},\#
@@ -4840,7 +4840,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "superseded":{"code":-32802,"message":"A newer task with the same scope and key replaced this one.","data":{"kind":"superseded","by":"#\"new\""},\#
 "x-data":{"type":"object","required":["by"],"properties":{"by":{"type":"string","description":"The newer task's handle: its `meta.task.id`, or one made from its request's id (see TaskOptions)."}}},\#
 "x-since":"0.1.0"},\#
-"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.4","supported":["0.4"]},\#
+"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.5","supported":["0.5"]},\#
 "x-data":{"type":"object","required":["supported"],"properties":{"supported":{"type":"array","items":{"type":"string"},\#
 "description":"The versions that the server supports."}}},\#
 "x-since":"0.1.0"},\#

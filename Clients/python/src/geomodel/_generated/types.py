@@ -12,8 +12,8 @@ if sys.version_info >= (3, 11):
 elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-PROTOCOL_VERSION = "0.4"
-PROTOCOL_HASH = "5e4b3022dd6777d0"
+PROTOCOL_VERSION = "0.5"
+PROTOCOL_HASH = "f22d59e31d451bd7"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
