@@ -121,7 +121,7 @@ let package = Package(
     library(
       "WireCoding",
       [
-        "Planning", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore",
+        "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore",
         "Expressions", "SpatialRelations", "Elevation", "Reading", "Files", "Platform",
       ]),
     library(

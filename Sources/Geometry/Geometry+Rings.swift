@@ -52,7 +52,7 @@ extension Positions {
   }
 
   /// The positions in the opposite order.
-  fileprivate var reversed: Positions {
+  package var reversed: Positions {
     let stride = stride
     var reversed: [Double] = []
     reversed.reserveCapacity(values.count)

@@ -122,3 +122,32 @@ extension Geometry {
     }
   }
 }
+
+extension SpatialRelation {
+  /// Whether two geometries of such dimensions that have an intersection matrix have the relation.
+  ///
+  /// - Parameter matrix: as GEOS writes it: nine of `F`, `0`, `1`, `2`.
+  public func holds(in matrix: String, _ dimension: Int, _ other: Int) -> Bool {
+    func matches(_ patterns: String...) -> Bool {
+      patterns.contains { pattern in
+        zip(pattern.utf8, matrix.utf8).allSatisfy { mark, found in
+          mark == UInt8(ascii: "*") || mark == found || mark == UInt8(ascii: "T") && found != UInt8(ascii: "F")
+        }
+      }
+    }
+    switch self {
+    case .disjoint: return matches("FF*FF****")
+    case .intersects, .envelopeIntersects: return !matches("FF*FF****")
+    case .contains: return matches("T*****FF*")
+    case .within: return matches("T*F**F***")
+    case .touches: return matches("FT*******", "F**T*****", "F***T****")
+    // Two empty geometries are equal, too.
+    case .equals: return matches("T*F**FFF*", "FFFFFFFF*")
+    case .crosses:
+      if dimension == other { return dimension == 1 && matches("0********") }
+      return matches(dimension < other ? "T*T******" : "T*****T**")
+    case .overlaps: return dimension == other && matches(dimension == 1 ? "1*T***T**" : "T*T***T**")
+    case .relate(let pattern): return matches(pattern.text)
+    }
+  }
+}

@@ -20,8 +20,18 @@ extension Geometry {
   /// ISO WKB of x and y only, for planar predicates.
   public func planarWKB() -> [UInt8] { wkb(WKB.Layout()) }
 
-  private func wkb(_ layout: WKB.Layout) -> [UInt8] {
-    var writer = WKBWriter(layout: layout)
+  /// EWKB, the form of PostGIS, with an EPSG code in the header if there is one.
+  public func ewkb(_ code: Int?) -> [UInt8] {
+    var layout = WKB.Layout()
+    forEachPositions { positions in
+      if positions.hasZ { layout.hasZ = true }
+      if positions.hasM { layout.hasM = true }
+    }
+    return wkb(layout, .extended(code.map { UInt32(truncatingIfNeeded: $0) }))
+  }
+
+  private func wkb(_ layout: WKB.Layout, _ form: WKBWriter.Form = .iso) -> [UInt8] {
+    var writer = WKBWriter(layout: layout, form: form)
     var numbers = 0
     forEachPositions { numbers += $0.values.count }
     writer.bytes.reserveCapacity(numbers * 8 + 64)
@@ -31,7 +41,14 @@ extension Geometry {
 }
 
 private struct WKBWriter {
+  enum Form {
+    case iso
+    /// Flags in place of thousands; the code in the header of the whole.
+    case extended(UInt32?)
+  }
+
   let layout: WKB.Layout
+  let form: Form
   var bytes: [UInt8] = []
 
   private mutating func append<T: BitwiseCopyable>(_ value: T) {
@@ -40,7 +57,13 @@ private struct WKBWriter {
 
   private mutating func header(_ shape: WKB.Shape) {
     bytes.append(1.littleEndian == 1 ? 1 : 0)
-    append(shape.rawValue + layout.isoOffset)
+    switch form {
+    case .iso: append(shape.rawValue + layout.isoOffset)
+    case .extended(let code):
+      let known = bytes.count == 1 ? code : nil
+      append(shape.rawValue | (layout.hasZ ? WKB.Flag.z : 0) | (layout.hasM ? WKB.Flag.m : 0) | (known == nil ? 0 : WKB.Flag.srid))
+      if let known { append(known) }
+    }
   }
 
   private mutating func header(_ shape: WKB.Shape, count: Int) {

@@ -65,7 +65,7 @@ public struct PreparedGeometry: ~Copyable {
 
 extension GEOSContext {
   /// The geometry; for a collection the union of its members, because most predicates of GEOS refuse collections.
-  fileprivate func united(_ geometry: Geometry) throws(EngineError) -> GEOSShape {
+  func united(_ geometry: Geometry) throws(EngineError) -> GEOSShape {
     guard case .collection = geometry else { return try GEOSShape(geometry, in: self) }
     let shape = try GEOSShape(geometry.uniform ?? geometry, in: self)
     return try union(of: shape)

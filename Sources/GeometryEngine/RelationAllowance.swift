@@ -11,6 +11,11 @@ public protocol RemoteEngine: Sendable {
   func relates(
     _ relation: SpatialRelation, of second: Geometry, to first: Geometry, across seam: Seam?, isCancelled: () -> Bool
   ) throws(EngineError) -> Bool
+
+  /// What an operation makes of its operands; see ``GeometryCalculator``.
+  func compute(
+    _ operation: GeometryOperation, _ operands: [Geometry], isCancelled: () -> Bool
+  ) throws(EngineError) -> GeometryOutcome
 }
 
 /// What relations may cost on the calling thread while a piece of work runs. Confined to that thread.

@@ -19,8 +19,11 @@ public enum RelationCost {
     var count = 0
     first.forEachPositions { count += $0.count }
     second.forEachPositions { count += $0.count }
-    return count < 1 << 16 ? crossings(count * count / 2) : .infinity
+    return worst(count)
   }
+
+  /// Nanoseconds if all segments of so many positions crossed one another.
+  static func worst(_ count: Int) -> Double { count < 1 << 16 ? crossings(count * count / 2) : .infinity }
 
   /// Nanoseconds for a geometry alone: what GEOS computes of it before it compares; `limit` or more stops the count.
   public static func alone(_ geometry: Geometry, limit: Double) -> Double {
@@ -68,7 +71,7 @@ public enum RelationCost {
 }
 
 /// The segments of a geometry in monotone chains: along each, neither x nor y turns back, so that the box of any part is that of its ends.
-private struct Segments {
+struct Segments {
   struct Chain {
     /// The positions at its ends.
     let first: Int
@@ -81,7 +84,7 @@ private struct Segments {
 
   private(set) var positions = 0
   private(set) var chains: [Chain] = []
-  private var points: [SIMD2<Double>] = []
+  private(set) var points: [SIMD2<Double>] = []
 
   /// - Parameter box: chains outside of it are left out; nil for all.
   init(_ geometry: Geometry, near box: Envelope? = nil) {

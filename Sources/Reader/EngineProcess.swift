@@ -25,25 +25,42 @@ public enum EngineProcess {
       while true {
         let message = try channel.receive()
         let request = try message.document.read { json throws in try ReaderRequest(from: json) }
-        guard case .relate(let relation, let seam) = request, let file = message.files.first,
-          let (first, second) = GeometryPair.read(file)
-        else { _exit(1) }
-        try ReaderProcess.reply(answer(relation, first, second, seam), channel)
+        guard let operands = message.files.first.flatMap(GeometryList.read) else { _exit(1) }
+        switch request {
+        case .relate(let relation, let seam) where operands.count == 2:
+          try ReaderProcess.reply(answer { () throws(EngineError) in
+            var related = RelatedGeometry(operands[0], across: seam)
+            return .related(try related.relates(relation, operands[1]))
+          }, channel)
+        case .compute(let name, let numbers, let mends):
+          guard let kind = GeometryOperation.Kind(rawValue: name) else { _exit(1) }
+          var made: [Geometry] = []
+          let reply = answer { () throws(EngineError) in
+            let outcome = try GeometryCalculator()(GeometryOperation(kind, numbers, mends: mends), operands)
+            made = outcome.geometries
+            return .computed(outcome.numbers, outcome.text)
+          }
+          guard let file = GeometryList.file(made, isPlanar: false) else { _exit(1) }
+          try ReaderProcess.reply(reply, channel, files: [file])
+          close(file)
+        default: _exit(1)
+        }
       }
     } catch {
       _exit(0)
     }
   }
 
-  private static func answer(_ relation: SpatialRelation, _ first: Geometry, _ second: Geometry, _ seam: Seam?) -> ReaderReply {
-    do throws(EngineError) {
-      var related = RelatedGeometry(first, across: seam)
-      return .related(try related.relates(relation, second))
-    } catch {
-      guard case .failed(let operation, let reason) = error else { _exit(1) }
-      // GEOS reports the limit of memory like a fault of the geometry.
-      if reason.contains("bad_alloc") { _exit(1) }
-      return .refused(operation: operation, reason: reason)
+  private static func answer(_ compute: () throws(EngineError) -> ReaderReply) -> ReaderReply {
+    do throws(EngineError) { return try compute() } catch {
+      switch error {
+      case .failed(let operation, let reason):
+        // GEOS reports the limit of memory like a fault of the geometry.
+        if reason.contains("bad_alloc") { _exit(1) }
+        return .refused(operation: operation, reason: reason)
+      case .invalid(let reason, let place, let operand): return .invalid(reason: reason, at: place, operand: operand)
+      case .unavailable, .interrupted, .tooExpensive, .engineFailed: _exit(1)
+      }
     }
   }
 }

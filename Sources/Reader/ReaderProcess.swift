@@ -188,7 +188,7 @@ private final class ReaderServer {
       case .readWindows: try readWindows(message.files.first)
       case .taken: return
       // Requests to a template, a writer, an engine or a process that follows a feed.
-      case .fork, .write, .block, .end, .relate, .follow: _exit(1)
+      case .fork, .write, .block, .end, .relate, .compute, .follow: _exit(1)
       }
       try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {

@@ -33,18 +33,42 @@ public final class Engines: RemoteEngine {
   public func relates(
     _ relation: SpatialRelation, of second: Geometry, to first: Geometry, across seam: Seam?, isCancelled: () -> Bool
   ) throws(EngineError) -> Bool {
-    guard let file = GeometryPair.file(first, second) else { throw .failed(operation: "share", reason: errorText()) }
+    try run(.relate(relation, across: seam), [first, second], isPlanar: true, isCancelled) { reply, _ in
+      guard case .related(let holds) = reply else { return nil }
+      return holds
+    }
+  }
+
+  public func compute(
+    _ operation: GeometryOperation, _ operands: [Geometry], isCancelled: () -> Bool
+  ) throws(EngineError) -> GeometryOutcome {
+    let request = ReaderRequest.compute(operation.kind.rawValue, operation.numbers, mends: operation.mends)
+    return try run(request, operands, isPlanar: false, isCancelled) { reply, file in
+      guard case .computed(let numbers, let text) = reply, let geometries = file.flatMap(GeometryList.read) else { return nil }
+      return GeometryOutcome(geometries, numbers: numbers, text: text)
+    }
+  }
+
+  /// - Parameter read: nil for a reply that is no answer.
+  private func run<R>(
+    _ request: ReaderRequest, _ operands: [Geometry], isPlanar: Bool, _ isCancelled: () -> Bool,
+    _ read: (ReaderReply, CInt?) -> R?
+  ) throws(EngineError) -> R {
+    guard let file = GeometryList.file(operands, isPlanar: isPlanar) else { throw .failed(operation: "share", reason: errorText()) }
     defer { close(file) }
-    switch try run(.relate(relation, across: seam), file, isCancelled) {
-    case .related(let holds): return holds
+    let (reply, message) = try run(request, file, isCancelled)
+    switch reply {
     case .refused(let operation, let reason): throw .failed(operation: operation, reason: reason)
-    default: throw .engineFailed(signal: nil)
+    case .invalid(let reason, let place, let operand): throw .invalid(reason: reason, at: place, operand: operand)
+    default:
+      guard let result = read(reply, message.files.first) else { throw .engineFailed(signal: nil) }
+      return result
     }
   }
 
   private func run(
     _ request: ReaderRequest, _ file: CInt, _ isCancelled: () -> Bool
-  ) throws(EngineError) -> ReaderReply {
+  ) throws(EngineError) -> (reply: ReaderReply, message: Message) {
     while !takeTurn() {
       guard !isCancelled() else { throw .interrupted }
       pauseThread()
@@ -60,12 +84,12 @@ public final class Engines: RemoteEngine {
   /// Nil if the process has died.
   private func answer(
     _ engine: ReaderHandle, _ request: ReaderRequest, _ file: CInt, _ isCancelled: () -> Bool
-  ) throws(EngineError) -> ReaderReply? {
+  ) throws(EngineError) -> (reply: ReaderReply, message: Message)? {
     do throws(ChannelError) {
       try engine.send(request, files: [file])
-      let reply = try engine.receive("", isCancelled: isCancelled).reply
+      let (reply, message) = try engine.receive("", isCancelled: isCancelled)
       keep(engine)
-      return reply
+      return (reply, message)
     } catch {
       switch error {
       case .closed: return nil

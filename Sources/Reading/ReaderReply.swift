@@ -42,6 +42,10 @@ public enum ReaderReply: Hashable, Sendable {
   case taken
   /// An engine's answer to ``ReaderRequest/relate(_:)``.
   case related(Bool)
+  /// An engine's answer to ``ReaderRequest/compute(_:_:mends:)``: numbers and a text; the message's file is a ``GeometryList``.
+  case computed([Double], String?)
+  /// An engine's, where an operand is not valid.
+  case invalid(reason: String, at: Point?, operand: Int)
   /// An engine's, where GEOS refuses the geometries.
   case refused(operation: String, reason: String)
   /// Lines of a feed: text of whole lines in `text`, or GeoJSON features in `features` (see ``FeedFormat``), which are read from
@@ -54,7 +58,7 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, refused, chunk, done, failed
+    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, computed, invalid, refused, chunk, done, failed
   }
 
   private var kind: Kind {
@@ -71,6 +75,8 @@ extension ReaderReply {
     case .heights: .heights
     case .taken: .taken
     case .related: .related
+    case .computed: .computed
+    case .invalid: .invalid
     case .refused: .refused
     case .chunk: .chunk
     case .done: .done
@@ -115,6 +121,13 @@ extension ReaderReply {
       }
     case .block, .heights, .taken: break
     case .related(let holds): writer.member("holds", holds)
+    case .computed(let numbers, let text):
+      writer.member("numbers", numbers)
+      writer.member("text", text)
+    case .invalid(let reason, let place, let operand):
+      writer.member("reason", reason)
+      if let place { writer.member("at", [place.x, place.y]) }
+      writer.member("operand", operand)
     case .refused(let operation, let reason):
       writer.member("operation", operation)
       writer.member("reason", reason)
@@ -156,6 +169,13 @@ extension ReaderReply {
     case .heights: self = .heights
     case .taken: self = .taken
     case .related: self = .related(try json["holds"].bool())
+    case .computed:
+      self = .computed(try json["numbers"].array { number throws(JSONError) in try number.double() }, try json.text("text"))
+    case .invalid:
+      let place = try json["at"].ifPresent { at throws(JSONError) in
+        Point(x: try at[0].double(), y: try at[1].double())
+      }
+      self = .invalid(reason: try json["reason"].string(), at: place, operand: try json["operand"].integer())
     case .refused: self = .refused(operation: try json["operation"].string(), reason: try json["reason"].string())
     case .chunk: self = .chunk(try BadLines(from: json))
     case .done: self = .done(try json["residentBytes"].integer())

@@ -45,8 +45,11 @@ public enum ReaderRequest: Hashable, Sendable {
   /// To a writer: no block follows.
   case end
   /// To an engine: whether the second of two geometries has the relation to the first, in a map that may go around the world. The
-  /// message's file is a ``GeometryPair``.
+  /// message's file is a ``GeometryList``.
   case relate(SpatialRelation, across: Seam?)
+  /// To an engine: an operation by its name and numbers, and whether invalid operands are mended. The message's file is a
+  /// ``GeometryList``.
+  case compute(String, [Double], mends: Bool)
   /// To a process that follows a feed: the message's file is the feed.
   case follow(FeedJob)
 }
@@ -56,12 +59,12 @@ extension ReaderRequest {
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
-    case .fork, .taken, .readWindows, .write, .block, .end, .relate, .follow: nil
+    case .fork, .taken, .readWindows, .write, .block, .end, .relate, .compute, .follow: nil
     }
   }
 
   private enum Kind: String {
-    case fork, describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate, follow
+    case fork, describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate, compute, follow
   }
 
   private var kind: Kind {
@@ -76,6 +79,7 @@ extension ReaderRequest {
     case .block: .block
     case .end: .end
     case .relate: .relate
+    case .compute: .compute
     case .follow: .follow
     }
   }
@@ -89,6 +93,10 @@ extension ReaderRequest {
     case .readFeatures(_, let layer): writer.member("layer", layer)
     case .write(let job): job.encode(to: &writer)
     case .follow(let job): job.encode(to: &writer)
+    case .compute(let operation, let numbers, let mends):
+      writer.member("operation", operation)
+      writer.member("numbers", numbers)
+      writer.member("mends", mends)
     case .relate(let relation, let seam):
       if let seam {
         writer.member("west", seam.west)
@@ -115,6 +123,9 @@ extension ReaderRequest {
     case .block: self = .block
     case .end: self = .end
     case .follow: self = .follow(try FeedJob(from: json))
+    case .compute:
+      let numbers = try json["numbers"].array { number throws(JSONError) in try number.double() }
+      self = .compute(try json["operation"].string(), numbers, mends: try json["mends"].bool())
     case .relate:
       let relation =
         if let pattern = try json.text("pattern") { IntersectionPattern(pattern).map(SpatialRelation.relate) } else {

@@ -29,6 +29,7 @@ extension SpatialError {
     case .interrupted: self = .interrupted
     case .tooExpensive: self = .tooExpensive
     case .engineFailed(let signal): self = .engineFailed(signal: signal, feature: nil)
+    case .invalid(let reason, let place, _): self = .invalid(reason: reason, at: place)
     case .failed(let operation, let reason): self = .refused(feature: nil, reason: "\(operation): \(reason)")
     }
   }

@@ -86,15 +86,7 @@ package struct FeatureColumnsWriter: ~Copyable {
     var columns = OverlayProtocol.FeatureColumns()
     columns.ids = PackedColumn.integers(ids)
     if selection.geometry {
-      let data = geometry.withUnsafeBytes { Base64.encode($0) }
-      let offsets = PackedColumn.integers(offsets)
-      columns.geometry = .written { writer in
-        writer.beginObject()
-        writer.member("type", "WKB")
-        PackedColumn.write(data, to: &writer)
-        writer.member("offsets", offsets)
-        writer.endObject()
-      }
+      columns.geometry = PackedColumn.geometries(geometry, offsets)
     }
     let attributes = zip(names, attributes).map { (name: $0, column: $1.column) }
     columns.attributes = .written { writer in
@@ -116,6 +108,29 @@ package enum PackedColumn {
 
   /// Packs doubles; NaN stands for null.
   package static func doubles(_ values: [Double]) -> JSONOpaque { column("float64", values.map(\.bitPattern)) }
+
+  /// Packs geometries as well-known binary; nothing stands for none.
+  package static func geometries(_ geometries: [Geometry?]) -> JSONOpaque {
+    var (bytes, offsets): ([UInt8], [Int64]) = ([], [0])
+    offsets.reserveCapacity(geometries.count + 1)
+    for geometry in geometries {
+      if let geometry { bytes += geometry.wkb() }
+      offsets.append(Int64(bytes.count))
+    }
+    return self.geometries(bytes, offsets)
+  }
+
+  fileprivate static func geometries(_ wkb: [UInt8], _ offsets: [Int64]) -> JSONOpaque {
+    let data = wkb.withUnsafeBytes { Base64.encode($0) }
+    let offsets = integers(offsets)
+    return .written { writer in
+      writer.beginObject()
+      writer.member("type", "WKB")
+      write(data, to: &writer)
+      writer.member("offsets", offsets)
+      writer.endObject()
+    }
+  }
 
   static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
     let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)

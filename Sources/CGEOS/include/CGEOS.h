@@ -18,6 +18,15 @@
   X(GEOSWKBWriter_create_r) X(GEOSWKBWriter_destroy_r) X(GEOSWKBWriter_write_r) \
   X(GEOSWKBWriter_setOutputDimension_r) X(GEOSIntersection_r) \
   X(GEOSGeom_createPolygon_r) X(GEOSGeom_createEmptyPolygon_r) X(GEOSGeom_createCollection_r) \
+  X(GEOSBufferParams_create_r) X(GEOSBufferParams_destroy_r) X(GEOSBufferParams_setEndCapStyle_r) \
+  X(GEOSBufferParams_setJoinStyle_r) X(GEOSBufferParams_setMitreLimit_r) X(GEOSBufferParams_setQuadrantSegments_r) \
+  X(GEOSBufferParams_setSingleSided_r) X(GEOSBufferWithParams_r) X(GEOSOffsetCurve_r) X(GEOSUnion_r) X(GEOSDifference_r) \
+  X(GEOSSymDifference_r) X(GEOSConvexHull_r) X(GEOSConcaveHull_r) X(GEOSMinimumRotatedRectangle_r) \
+  X(GEOSMinimumBoundingCircle_r) X(GEOSMaximumInscribedCircle_r) X(GEOSMakeValidParams_create_r) \
+  X(GEOSMakeValidParams_destroy_r) X(GEOSMakeValidParams_setMethod_r) X(GEOSMakeValidWithParams_r) X(GEOSBoundary_r) \
+  X(GEOSPolygonize_r) X(GEOSPointOnSurface_r) X(GEOSGetCentroid_r) X(GEOSTopologyPreserveSimplify_r) X(GEOSRelate_r) \
+  X(GEOSNearestPoints_r) X(GEOSCoordSeq_getX_r) X(GEOSCoordSeq_getY_r) X(GEOSCoordSeq_getZ_r) X(GEOSCoordSeq_destroy_r) \
+  X(GEOSisSimple_r) X(GEOSGetNumGeometries_r) X(GEOSGetGeometryN_r) \
   X(GEOS_interruptRegisterCallback) X(GEOS_interruptRequest)
 
 /// The library's functions, each of the type that its header declares.

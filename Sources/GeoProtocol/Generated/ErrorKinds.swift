@@ -231,6 +231,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case tooExpensive
   /// The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).
   case engineFailed
+  /// A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.
+  case planarDegrees
   /// Class breaks are out of order or overlap; `path` is the pointer to the bound.
   case invalidClassBreaks
   /// No feature can have these unique values: their number differs from that of the fields, they are null, or an
@@ -346,6 +348,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .expressionTooDeep: -31062
     case .tooExpensive: -31063
     case .engineFailed: -31064
+    case .planarDegrees: -31065
     case .invalidClassBreaks: -31070
     case .invalidUniqueValues: -31071
     case .invalidStops: -31072

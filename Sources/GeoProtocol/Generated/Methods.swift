@@ -31,11 +31,11 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "f22d59e31d451bd7"
+  public static let hash = "a1e8d2c4d6f7c18d"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
-    "feature", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model", "overlay", "scene",
-    "source", "state", "task", "view", "viewModel"
+    "feature", "geometry", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model",
+    "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -475,6 +475,196 @@ public enum WireProtocol {
       .writerFailed, .unknownFormat, .noGeometry, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "geometry/buffer", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "distance", "distances",
+      "quadrantSegments", "cap", "join", "mitreLimit", "oneSided", "together"], required: [],
+      errors: [.planarDegrees, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/offset", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "distance", "quadrantSegments", "join",
+      "mitreLimit"], required: ["distance"],
+      errors: [.planarDegrees, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/union", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/intersection", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "other", "others", "mend"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/difference", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "other", "others", "mend"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/symmetricDifference", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "other", "others", "mend"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/clip", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "envelope"], required: ["envelope"],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/convexHull", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "together"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/concaveHull", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "ratio", "allowHoles", "together"],
+      required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/minimumRectangle", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "together"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/minimumCircle", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/combineExtents", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/cut", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "cutter"], required: ["cutter"],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/reshape", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "path"], required: ["path"],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/autoComplete", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "lines"], required: ["lines"],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/extend", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "to", "atStart", "atEnd"], required: ["to"],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/simplify", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "method"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/isSimple", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/generalize", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "maxDeviation", "keepTopology"],
+      required: ["maxDeviation"],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/densify", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "maxSegmentLength"], required:
+      ["maxSegmentLength"],
+      errors: [.outOfRange, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/length", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.planarDegrees, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/area", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.planarDegrees, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/distance", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "other", "others"], required: [],
+      errors: [.planarDegrees, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/relate", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "other", "others", "mend", "relationship",
+      "relation"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/move", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "dx", "dy", "dz"], required: [],
+      errors: [.outOfRange, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/rotate", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "angle", "anchor"], required: ["angle"],
+      errors: [.outOfRange, .emptyGeometry, .contentModified, .invalidGeometry, .unknownSpatialReference,
+      .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/scale", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "factorX", "factorY", "anchor"], required:
+      ["factorX"],
+      errors: [.outOfRange, .emptyGeometry, .contentModified, .invalidGeometry, .unknownSpatialReference,
+      .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/nearestCoordinate", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "point"], required: ["point"],
+      errors: [.emptyGeometry, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/nearestVertex", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "point"], required: ["point"],
+      errors: [.emptyGeometry, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/labelPoint", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/centroid", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/project", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "outSpatialReference"], required:
+      ["outSpatialReference"],
+      errors: [.transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/format", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "format"], required: ["format"],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/parse", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["texts", "format"], required: ["texts", "format"],
+      errors: [.invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "geotrigger/create", domain: "geotrigger", shape: .command, since: "0.4.0",

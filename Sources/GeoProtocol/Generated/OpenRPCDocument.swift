@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f22d59e31d451bd7"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a1e8d2c4d6f7c18d"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1367,6 +1367,529 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"large.geojson"},\#
 {"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":9,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":2,"exceededLimit":false,"bytes":355,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"geometry/buffer","summary":"The area within a distance of a geometry, in the plane.","description":"The area within a distance of a geometry, in the plane. Of degrees it is refused with `planarDegrees`: `geometry/geodeticBuffer` measures on the ellipsoid.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"distance","description":"The distance; negative shrinks polygons. This or `distances`.","required":false,"schema":{"type":"number"},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"distances","description":"One for each geometry, in order.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
+"maxItems":1000000},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"quadrantSegments","description":"Chords of a quarter of a circle.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":8}},\#
+{"name":"cap","description":"How lines end.","required":false,"schema":{"$ref":"#/components/schemas/BufferCap","default":"round"}},\#
+{"name":"join","description":"The outer side of bends.","required":false,"schema":{"$ref":"#/components/schemas/BufferJoin","default":"round"}},\#
+{"name":"mitreLimit","description":"With `mitre`: the longest corner, in distances.","required":false,"schema":{"type":"number","minimum":1,"maximum":1000000,"default":5}},\#
+{"name":"oneSided","description":"Of lines only the left side, or the right one with a negative distance.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"together","description":"Whether the buffers are united: the result is one geometry.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}},\#
+{"name":"spatialReference","value":"EPSG:25832"},\#
+{"name":"distance","value":1},\#
+{"name":"cap","value":"flat"},\#
+{"name":"join","value":"mitre"}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[3,1],[0,1],[0,-1],[5,-1],[5,4],[3,4],[3,1]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/offset","summary":"The line at a distance beside a line: to its left, to its right with a negative distance.","description":"The line at a distance beside a line: to its left, to its right with a negative distance.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"distance","description":"The distance.","required":true,"schema":{"type":"number"},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"quadrantSegments","description":"Chords of a quarter of a circle.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":8}},\#
+{"name":"join","description":"The outer side of bends.","required":false,"schema":{"$ref":"#/components/schemas/BufferJoin","default":"round"}},\#
+{"name":"mitreLimit","description":"With `mitre`: the longest corner, in distances.","required":false,"schema":{"type":"number","minimum":1,"maximum":1000000,"default":5}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}},\#
+{"name":"distance","value":-1},\#
+{"name":"join","value":"mitre"}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[0,-1],[5,-1],[5,4]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/union","summary":"What lies in any of the geometries, as one.","description":"What lies in any of the geometries, as one.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometries","value":[{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]},\#
+{"type":"Polygon","coordinates":[[[2,2],[6,2],[6,6],[2,6],[2,2]]]}]}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[4,0],[4,2],[6,2],[6,6],[2,6],[2,4],[0,4],[0,0],[4,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/intersection","summary":"What lies in both geometries.","description":"What lies in both geometries. Z is kept, and interpolated at new positions; M is lost.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"other","description":"The second for each of them; this or `others`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"others","description":"One for each of them, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"maxItems":1000000}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"other","value":{"type":"Polygon","coordinates":[[[2,2],[6,2],[6,6],[2,6],[2,2]]]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[4,4],[2,4],[2,2],[4,2],[4,4]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/difference","summary":"What lies in the first geometry and not in the other.","description":"What lies in the first geometry and not in the other. Z is kept, and interpolated at new positions; M is lost.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"other","description":"The second for each of them; this or `others`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"others","description":"One for each of them, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"maxItems":1000000}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"other","value":{"type":"Polygon","coordinates":[[[2,2],[6,2],[6,6],[2,6],[2,2]]]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[4,0],[4,2],[2,2],[2,4],[0,4],[0,0],[4,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/symmetricDifference","summary":"What lies in one of two geometries and not in both.","description":"What lies in one of two geometries and not in both. Z is kept, and interpolated at new positions; M is lost.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"other","description":"The second for each of them; this or `others`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"others","description":"One for each of them, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"maxItems":1000000}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"other","value":{"type":"Polygon","coordinates":[[[2,2],[6,2],[6,6],[2,6],[2,2]]]}}],"result":{"name":"result","value":{"geometry":{"type":"MultiPolygon","coordinates":[[[[4,0],[4,2],[2,2],[2,4],[0,4],[0,0],[4,0]]],[[[4,4],[4,2],[6,2],[6,6],[2,6],[2,4],[4,4]]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/clip","summary":"The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left.","description":"The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"envelope","description":"The box.","required":true,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"envelope","value":{"xMin":1,"yMin":1,"xMax":9,"yMax":2}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[4,1],[4,2],[1,2],[1,1],[4,1]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/convexHull","summary":"The smallest convex geometry around a geometry.","description":"The smallest convex geometry around a geometry.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"together","description":"Whether the result is one, of all geometries together.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/concaveHull","summary":"A polygon around the positions of a geometry that follows them inwards.","description":"A polygon around the positions of a geometry that follows them inwards.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ratio","description":"How long edges may be, between the shortest and the longest of the Delaunay triangulation: 0 follows most, 1 is the convex hull.","required":false,"schema":{"type":"number","minimum":0,"maximum":1,"default":0.3}},\#
+{"name":"allowHoles","description":"Whether it may have holes.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"together","description":"Whether the result is one, of all geometries together.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"MultiPoint","coordinates":[[0,0],[4,0],[4,4],[2,1],[0,4]]}},\#
+{"name":"ratio","value":0}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[2,1],[0,4],[0,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/minimumRectangle","summary":"The smallest rectangle around a geometry, at any angle.","description":"The smallest rectangle around a geometry, at any angle.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"together","description":"Whether the result is one, of all geometries together.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[2,2],[1,3]]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[0,0],[1.2,-0.4],[2.2,2.6],[1,3],[0,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/minimumCircle","summary":"The smallest circle around a geometry.","description":"The smallest circle around a geometry.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryMinimumCircleResult","schema":{"type":"object","required":["circles"],"properties":{"circles":{"type":"array","items":{"$ref":"#/components/schemas/GeometryCircle"},\#
+"description":"The circles, in order of the geometries."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}}],"result":{"name":"result","value":{"circles":[{"index":0,"center":{"type":"Point","coordinates":[2,2]},\#
+"radius":2.82842712475,"geometry":{"type":"Polygon","coordinates":[[[4.82842712475,2],[4.77407969064,2.55179875857],[4.61312592975,3.08239220029],[4.35175120484,3.57138991677],[4,4],[3.57138991677,4.35175120484],[3.08239220029,4.61312592975],[2.55179875857,4.77407969064],[2,4.82842712475],[1.44820124143,4.77407969064],[0.917607799708,4.61312592975],[0.428610083226,4.35175120484],[-4.4408920985e-16,4],[-0.351751204839,3.57138991677],[-0.613125929753,3.08239220029],[-0.774079690644,2.55179875857],[-0.828427124746,2],[-0.774079690644,1.44820124143],[-0.613125929753,0.917607799708],[-0.351751204839,0.428610083226],[0,-4.4408920985e-16],[0.428610083226,-0.351751204839],[0.917607799708,-0.613125929753],[1.44820124143,-0.774079690644],[2,-0.828427124746],[2.55179875857,-0.774079690644],[3.08239220029,-0.613125929753],[3.57138991677,-0.351751204839],[4,0],[4.35175120484,0.428610083226],[4.61312592975,0.917607799708],[4.77407969064,1.44820124143],[4.82842712475,2]]]}}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/combineExtents","summary":"The box around all geometries; absent when all are empty.","description":"The box around all geometries; absent when all are empty.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryCombineExtentsResult","schema":{"type":"object","properties":{"envelope":{"$ref":"#/components/schemas/Envelope","description":"The box."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometries","value":[{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]},\#
+{"type":"Point","coordinates":[9,-1]}]}],"result":{"name":"result","value":{"envelope":{"xMin":0,"yMin":-1,"xMax":9,"yMax":4}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/cut","summary":"Cuts lines and polygons by a line.","description":"Cuts lines and polygons by a line.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"cutter","description":"A LineString or MultiLineString.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryCutResult","schema":{"type":"object","required":["pieces"],"properties":{"pieces":{"type":"array","items":{"$ref":"#/components/schemas/CutPiece"},\#
+"description":"The pieces, in order of the geometries."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"cutter","value":{"type":"LineString","coordinates":[[2,-1],[2,5]]}}],"result":{"name":"result","value":{"pieces":[{"index":0,"side":"left","geometry":{"type":"Polygon","coordinates":[[[2,0],[2,4],[0,4],[0,0],[2,0]]]}},\#
+{"index":0,"side":"right","geometry":{"type":"Polygon","coordinates":[[[2,4],[2,0],[4,0],[4,4],[2,4]]]}}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/reshape","summary":"Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the last place where the path meets it.","description":"Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the last place where the path meets it. Of the two areas that a polygon could become the larger one stays. Fails with `invalidGeometry` where the path does not meet the same line or ring twice.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"path","description":"A LineString.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"path","value":{"type":"LineString","coordinates":[[1,4],[2,6],[3,4]]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[3,4],[2,6],[1,4],[0,4],[0,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/autoComplete","summary":"New polygons that close the gaps between polygons and lines.","description":"New polygons that close the gaps between polygons and lines. The result has one for each gap.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"lines","description":"Lines that bound new polygons beside the given ones.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"maxItems":100000}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryAutoCompleteResult","schema":{"type":"object","required":["geometries"],"properties":{"geometries":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"description":"The new polygons."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometries","value":[{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}]},\#
+{"name":"lines","value":[{"type":"LineString","coordinates":[[4,0],[7,0],[7,4],[4,4]]}]}],"result":{"name":"result","value":{"geometries":[{"type":"Polygon","coordinates":[[[4,0],[7,0],[7,4],[4,4],[4,0]]]}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/extend","summary":"Makes lines longer, straight on beyond their ends, up to the nearest place on other lines.","description":"Makes lines longer, straight on beyond their ends, up to the nearest place on other lines. An end that reaches nothing stays.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"to","description":"The lines that ends may reach.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"atStart","description":"Whether the start moves.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"atEnd","description":"Whether the end moves.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[1,0]]}},\#
+{"name":"to","value":{"type":"LineString","coordinates":[[2,-1],[2,5]]}}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[0,0],[2,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/simplify","summary":"Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines get a position where they cross, repeated parts are there once.","description":"Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines get a position where they cross, repeated parts are there once.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"method","description":"What area crossing rings enclose.","required":false,"schema":{"$ref":"#/components/schemas/SimplifyMethod","default":"linework"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,4],[4,0],[0,4],[0,0]]]}}],"result":{"name":"result","value":{"geometry":{"type":"MultiPolygon","coordinates":[[[[0,4],[0,0],[2,2],[0,4]]],[[[4,0],[4,4],[2,2],[4,0]]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/isSimple","summary":"Whether geometries are simple: polygons valid, lines without a crossing of their own, points not repeated.","description":"Whether geometries are simple: polygons valid, lines without a crossing of their own, points not repeated.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryIsSimpleResult","schema":{"type":"object","required":["isSimple","faults"],"properties":{"isSimple":{"type":"boolean","description":"Whether all are."},\#
+"faults":{"type":"array","items":{"$ref":"#/components/schemas/SimpleFault"},\#
+"description":"Why some are not: the first fault of each."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,4],[4,0],[0,4]]}}],"result":{"name":"result","value":{"isSimple":false,"faults":[{"index":0,"reason":"Self-intersection","at":[2,2]}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/generalize","summary":"Fewer positions, none of which leaves the line between those that stay by more than a distance (Douglas and Peucker).","description":"Fewer positions, none of which leaves the line between those that stay by more than a distance (Douglas and Peucker).","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"maxDeviation","description":"The distance.","required":true,"schema":{"type":"number","minimum":0},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"keepTopology","description":"Whether rings and lines neither cross nor vanish. Otherwise a ring may.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[2,0.1],[4,0]]}},\#
+{"name":"maxDeviation","value":0.5}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[0,0],[4,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/densify","summary":"More positions: no segment is longer than a length, in the plane.","description":"More positions: no segment is longer than a length, in the plane. Segments are divided equally; Z and M are interpolated.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"maxSegmentLength","description":"The length.","required":true,"schema":{"type":"number","exclusiveMinimum":0},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0]]}},\#
+{"name":"maxSegmentLength","value":2.5}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[0,0],[2,0],[4,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/length","summary":"The planar length of lines and of the rings of polygons; 0 of points.","description":"The planar length of lines and of the rings of polygons; 0 of points. Of degrees refused with `planarDegrees`: `geometry/geodeticLength` measures on the ellipsoid.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNumbers","schema":{"$ref":"#/components/schemas/GeometryNumbers"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}},\#
+{"name":"spatialReference","value":"EPSG:25832"}],"result":{"name":"result","value":{"values":[8]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/area","summary":"The planar area of polygons, holes taken off; 0 of others.","description":"The planar area of polygons, holes taken off; 0 of others. Of degrees refused with `planarDegrees`: `geometry/geodeticArea` measures on the ellipsoid.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNumbers","schema":{"$ref":"#/components/schemas/GeometryNumbers"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}}],"result":{"name":"result","value":{"values":[16]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/distance","summary":"The planar distance of two geometries; 0 where they share a position, null where one is empty.","description":"The planar distance of two geometries; 0 where they share a position, null where one is empty. Of degrees refused with `planarDegrees`: `geometry/geodeticDistance` measures on the ellipsoid.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"other","description":"The second for each of them; this or `others`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"others","description":"One for each of them, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"maxItems":1000000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNumbers","schema":{"$ref":"#/components/schemas/GeometryNumbers"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"other","value":{"type":"Point","coordinates":[7,8]}}],"result":{"name":"result","value":{"values":[5]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/relate","summary":"How pairs of geometries lie to one another (OGC 06-103r4, 6.1.15).","description":"How pairs of geometries lie to one another (OGC 06-103r4, 6.1.15).","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"other","description":"The second for each of them; this or `others`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"others","description":"One for each of them, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"maxItems":1000000}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"relationship","description":"The relation that is tested, of the first to the other. Not `envelopeIntersects`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship"}},\#
+{"name":"relation","description":"With `relate`: the pattern.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryRelateResult","schema":{"type":"object","required":["matrices"],"properties":{"matrices":{"type":"array","items":{"type":"string"},\#
+"description":"The intersection matrices: the dimensions of the intersections of interior, boundary and exterior, row by row. Empty for pairs that failed."},\#
+"related":{"type":"array","items":{"type":"boolean"},\#
+"description":"With `relationship`: whether each pair has it; false for pairs that failed."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"other","value":{"type":"Polygon","coordinates":[[[2,2],[6,2],[6,6],[2,6],[2,2]]]}},\#
+{"name":"relationship","value":"overlaps"}],"result":{"name":"result","value":{"matrices":["212101212"],"related":[true]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/move","summary":"Geometries moved by a distance along each axis.","description":"Geometries moved by a distance along each axis.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"dx","description":"Along x.","required":false,"schema":{"type":"number","default":0},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"dy","description":"Along y.","required":false,"schema":{"type":"number","default":0},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"dz","description":"Of Z, where there is one.","required":false,"schema":{"type":"number","default":0}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[1,2]}},\#
+{"name":"dx","value":10},\#
+{"name":"dy","value":-1}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[11,1]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/rotate","summary":"Geometries turned about a point.","description":"Geometries turned about a point.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"angle","description":"Counterclockwise.","required":true,"schema":{"type":"number"},\#
+"x-unit":"degree"},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"anchor","description":"The point; the centre of the envelope of all geometries together when absent.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[2,0]}},\#
+{"name":"angle","value":90},\#
+{"name":"anchor","value":{"type":"Point","coordinates":[0,0]}}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[0,2]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/scale","summary":"Geometries made larger or smaller about a point.","description":"Geometries made larger or smaller about a point.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"factorX","description":"Along x.","required":true,"schema":{"type":"number"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"factorY","description":"Along y; that along x when absent.","required":false,"schema":{"type":"number"}},\#
+{"name":"anchor","description":"The point; the centre of the envelope of all geometries together when absent.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
+{"name":"factorX","value":0.5},\#
+{"name":"anchor","value":{"type":"Point","coordinates":[0,0]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[0,0],[2,0],[2,2],[0,2],[0,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/nearestCoordinate","summary":"The places of geometries that are nearest to a point.","description":"The places of geometries that are nearest to a point.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"point","description":"The point.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNearestCoordinateResult","schema":{"type":"object","required":["places"],"properties":{"places":{"type":"array","items":{"$ref":"#/components/schemas/NearestPlace"},\#
+"description":"One for each geometry that is not empty, in order."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}},\#
+{"name":"point","value":{"type":"Point","coordinates":[5,2]}}],"result":{"name":"result","value":{"places":[{"index":0,"point":{"type":"Point","coordinates":[4,2]},\#
+"distance":1,"part":0,"vertex":1}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/nearestVertex","summary":"The positions of geometries that are nearest to a point.","description":"The positions of geometries that are nearest to a point.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"point","description":"The point.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNearestVertexResult","schema":{"type":"object","required":["places"],"properties":{"places":{"type":"array","items":{"$ref":"#/components/schemas/NearestPlace"},\#
+"description":"One for each geometry that is not empty, in order."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}},\#
+{"name":"point","value":{"type":"Point","coordinates":[5,3]}}],"result":{"name":"result","value":{"places":[{"index":0,"point":{"type":"Point","coordinates":[4,4]},\#
+"distance":1.41421356237,"part":0,"vertex":2}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/labelPoint","summary":"The place for a label: in polygons the centre of the largest circle inside, to a thousandth of the longer side of the envelope; of lines the middle of the longest; the first of points.","description":"The place for a label: in polygons the centre of the largest circle inside, to a thousandth of the longer side of the envelope; of lines the middle of the longest; the first of points.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[8,0],[8,1],[4,1],[4,4],[0,4],[0,0]]]}}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[2,2]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/centroid","summary":"The centre of mass, which may lie outside.","description":"The centre of mass, which may lie outside.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[3,1]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/project","summary":"Geometries in another spatial reference, by the transformation of PROJ that is best at each place.","description":"Geometries in another spatial reference, by the transformation of PROJ that is best at each place. Z is transformed, M is kept.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"outSpatialReference","description":"The other spatial reference.","required":true,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
+{"name":"spatialReference","value":"EPSG:4326"},\#
+{"name":"outSpatialReference","value":"EPSG:25832"}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[571666.447504,5539109.81518]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/format","summary":"Geometries as text of a standard form.","description":"Geometries as text of a standard form.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"format","description":"The form.","required":true,"schema":{"$ref":"#/components/schemas/GeometryFormat"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryFormatResult","schema":{"type":"object","required":["texts"],"properties":{"texts":{"type":"array","items":{"type":"string"},\#
+"description":"One for each geometry, in order; empty where there is none."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[1,2]}},\#
+{"name":"format","value":"wkt"}],"result":{"name":"result","value":{"texts":["POINT (1 2)"]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/parse","summary":"Geometries from text of a standard form.","description":"Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are refused.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"texts","description":"The texts.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"format","description":"Their form.","required":true,"schema":{"$ref":"#/components/schemas/GeometryFormat"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryParseResult","schema":{"type":"object","required":["geometries"],"properties":{"geometries":{"$ref":"#/components/schemas/GeometryList","description":"One for each text, in order; null for those that failed."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"What the texts state, where they do."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}}],"examples":[{"name":"example","params":[{"name":"texts","value":["POINT (1 2)"]},\#
+{"name":"format","value":"wkt"}],"result":{"name":"result","value":{"geometries":[{"type":"Point","coordinates":[1,2]}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"geotrigger/create","summary":"Creates a monitor.","description":"Creates a monitor. `geotrigger/start` starts it.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"owner","description":"The object that it closes with; absent for the session.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
@@ -3883,6 +4406,65 @@ public enum OpenRPCDocument {
 "examples":["within"],"x-since":"0.2.0","x-domain":"feature"},\#
 "JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of features that it is joined with, which may be 0, and `aggregates`."},\#
 "examples":["counts"],"x-since":"0.2.0","x-domain":"feature"},\#
+"GeometryFailure":{"title":"GeometryFailure","description":"A geometry of a list for which an operation has no result.","type":"object","required":["index","kind","message"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its 0-based index in the list."},\#
+"kind":{"type":"string","description":"The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`."},\#
+"message":{"type":"string","description":"What is wrong, for people."},\#
+"at":{"type":"array","items":{"type":"number"},\#
+"description":"x and y of the fault, where it has a place."}},\#
+"examples":[{"index":3,"kind":"invalidGeometry","message":"The geometry is invalid: Self-intersection at 2 2.","at":[2,2]}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"GeometryList":{"title":"GeometryList","description":"Geometries in order; null where there is none.","type":"array","items":{"anyOf":[{"$ref":"#/components/schemas/Geometry"},\#
+{"type":"null"}]},\#
+"examples":[[{"type":"Point","coordinates":[1,2]},\#
+null]],"x-since":"0.5.0","x-domain":"geometry"},\#
+"NumberList":{"title":"NumberList","description":"Numbers in order; null where there is none.","type":"array","items":{"type":["number","null"]},\#
+"examples":[[12.5,null]],"x-since":"0.5.0","x-domain":"geometry"},\#
+"PointColumns":{"title":"PointColumns","description":"Geometries in columns of equal length.","type":"object","properties":{"x":{"$ref":"#/components/schemas/Column","description":"Of points: eastings or longitudes; with `y`."},\#
+"y":{"$ref":"#/components/schemas/Column","description":"Of points: northings or latitudes; with `x`."},\#
+"z":{"$ref":"#/components/schemas/Column","description":"Heights; with `x` and `y`."},\#
+"geometry":{"$ref":"#/components/schemas/GeometryColumn","description":"Any geometries, in place of `x` and `y`."}},\#
+"examples":[{"x":[2.35,13.4],"y":[48.86,52.52]}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"GeometryResult":{"title":"GeometryResult","description":"The geometries that an operation makes, in the form in which its own were given.","type":"object","properties":{"geometry":{"$ref":"#/components/schemas/Geometry","description":"Of a request with `geometry`."},\#
+"geometries":{"$ref":"#/components/schemas/GeometryList","description":"Of one with `geometries`: as many, in order; null for those that failed, or had no geometry."},\#
+"columns":{"$ref":"#/components/schemas/PointColumns","description":"Of one with `columns`: `x` and `y` of points in `x` and `y` where the operation makes points of points, else `geometry`; rows without one failed."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}},\#
+"examples":[{"geometry":{"type":"Point","coordinates":[2,2]}}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"GeometryNumbers":{"title":"GeometryNumbers","description":"Numbers that an operation finds.","type":"object","required":["values"],"properties":{"values":{"$ref":"#/components/schemas/NumberList","description":"One for each geometry, in order; null for those that failed, or had no geometry."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}},\#
+"examples":[{"values":[16]}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"BufferCap":{"title":"BufferCap","description":"How the buffer of a line ends.","type":"string","enum":["round","flat","square"],"x-enum-descriptions":{"round":"A half circle.","flat":"At the end of the line.","square":"Half a square beyond the end."},\#
+"examples":["flat"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"BufferJoin":{"title":"BufferJoin","description":"The outer side of a bend.","type":"string","enum":["round","mitre","bevel"],"x-enum-descriptions":{"round":"An arc.","mitre":"A corner, cut where it is longer than `mitreLimit` times the distance.","bevel":"A cut corner."},\#
+"examples":["mitre"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"SimplifyMethod":{"title":"SimplifyMethod","description":"What area the crossing rings of a polygon enclose.","type":"string","enum":["linework","structure"],"x-enum-descriptions":{"linework":"What an odd number of rings encloses. Every line stays a part of the outline or of a line.","structure":"Outer rings, each made valid, united, less the holes."},\#
+"examples":["structure"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"CutSide":{"title":"CutSide","description":"Where a piece lies, seen along the cutting line.","type":"string","enum":["left","right","uncut"],"x-enum-descriptions":{"left":"On the left.","right":"On the right.","uncut":"The line does not cut what it is a part of."},\#
+"examples":["left"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"CutPiece":{"title":"CutPiece","description":"A piece of a geometry that was cut.","type":"object","required":["index","side","geometry"],"properties":{"index":{"type":"integer","minimum":0,"description":"The 0-based index of the geometry."},\#
+"side":{"$ref":"#/components/schemas/CutSide","description":"Its side."},\#
+"geometry":{"$ref":"#/components/schemas/Geometry","description":"The piece."}},\#
+"examples":[{"index":0,"side":"left","geometry":{"type":"Point","coordinates":[1,1]}}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"SimpleFault":{"title":"SimpleFault","description":"Why a geometry is not simple.","type":"object","required":["index","reason"],"properties":{"index":{"type":"integer","minimum":0,"description":"The 0-based index of the geometry."},\#
+"reason":{"type":"string","description":"The rule that it breaks, in the words of GEOS."},\#
+"at":{"type":"array","items":{"type":"number"},\#
+"description":"x and y of a place where it does, if it has one."}},\#
+"examples":[{"index":0,"reason":"Self-intersection","at":[2,2]}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"NearestPlace":{"title":"NearestPlace","description":"The place of a geometry that is nearest to a point.","type":"object","required":["index","point","distance"],"properties":{"index":{"type":"integer","minimum":0,"description":"The 0-based index of the geometry."},\#
+"point":{"$ref":"#/components/schemas/Geometry","description":"The place; the given point itself inside a polygon."},\#
+"distance":{"type":"number","description":"The planar distance.","x-unit":"unit of the spatial reference"},\#
+"part":{"type":"integer","minimum":0,"description":"0-based index of the line, ring or point in the geometry, rings and parts counted through."},\#
+"vertex":{"type":"integer","minimum":0,"description":"0-based index in that part of the vertex, or of the one where the segment begins; absent, as `part` is, inside a polygon."}},\#
+"examples":[{"index":0,"point":{"type":"Point","coordinates":[4,2]},\#
+"distance":1,"part":0,"vertex":1}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"GeometryCircle":{"title":"GeometryCircle","description":"The smallest circle around a geometry.","type":"object","required":["index","center","radius","geometry"],"properties":{"index":{"type":"integer","minimum":0,"description":"The 0-based index of the geometry."},\#
+"center":{"$ref":"#/components/schemas/Geometry","description":"Its centre."},\#
+"radius":{"type":"number","description":"Its radius.","x-unit":"unit of the spatial reference"},\#
+"geometry":{"$ref":"#/components/schemas/Geometry","description":"The circle as a polygon."}},\#
+"examples":[{"index":0,"center":{"type":"Point","coordinates":[2,2]},\#
+"radius":2.8,"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"GeometryFormat":{"title":"GeometryFormat","description":"A form of geometries as text.","type":"string","enum":["wkt","wkb","ewkb","geojson","esriJson"],"x-enum-descriptions":{"wkt":"Well-known text of ISO 19125-2, with `Z`, `M` and `ZM`.","wkb":"Well-known binary, little-endian, in base64.","ewkb":"Well-known binary as PostGIS has it, with the EPSG code of `spatialReference`, in hexadecimal digits.","geojson":"A GeoJSON geometry as text.","esriJson":"The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`."},\#
+"examples":["wkt"],"x-since":"0.5.0","x-domain":"geometry"},\#
 "GeotriggerRule":{"title":"GeotriggerRule","description":"The transitions that a monitor reports.","type":"string","enum":["enter","exit","enterOrExit"],"x-enum-descriptions":{"enter":"Entering a fence.","exit":"Leaving a fence.","enterOrExit":"Both."},\#
 "examples":["enterOrExit"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
 "FenceRelation":{"title":"FenceRelation","description":"The spatial relations by which a fence is entered and left. A fence contains what is inside it and not on its edge.","type":"string","enum":["enterIntersectsExitDoesNotIntersect","enterContainsExitDoesNotContain","enterContainsExitDoesNotIntersect"],"x-enum-descriptions":{"enterIntersectsExitDoesNotIntersect":"Inside while it intersects the fence.","enterContainsExitDoesNotContain":"Inside while the fence contains it.","enterContainsExitDoesNotIntersect":"Entered once the fence contains it, left when it no longer intersects: with an accuracy this keeps a position at the edge from going in and out."},\#
@@ -5114,6 +5696,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","properties":{"signal":{"type":"integer","description":"The signal that ended it; absent if it ended by itself."},\#
 "feature":{"type":"integer","description":"The feature whose geometry it was computing with, where there is one: without it the request may succeed."}}},\#
 "x-since":"0.3.0"},\#
+"planarDegrees":{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees","path":"/params/spatialReference","method":"geometry/geodeticBuffer"},\#
+"x-data":{"type":"object","required":["method"],"properties":{"method":{"type":"string","description":"The method that measures on the ellipsoid."}}},\#
+"x-since":"0.5.0"},\#
 "invalidClassBreaks":{"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks","path":"/params/renderer/breaks/1/maxValue","expected":"a number greater than 2, where the class before ends","found":"1"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"type":"string","description":"The value found there."}}},\#
 "x-since":"0.1.0"},\#

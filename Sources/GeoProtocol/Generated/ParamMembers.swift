@@ -157,6 +157,117 @@ package enum ParamMembers {
       .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
       "cutAtAntimeridian", "path", "driver", "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
     ]),
+    "geometry/buffer": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend", "distance",
+      "distances", "quadrantSegments", "cap", "join", "mitreLimit", "oneSided", "together"
+    ]),
+    "geometry/offset": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "distance",
+      "quadrantSegments", "join", "mitreLimit"
+    ]),
+    "geometry/union": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend"
+    ]),
+    "geometry/intersection": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "other", "others",
+      "mend"
+    ]),
+    "geometry/difference": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "other", "others",
+      "mend"
+    ]),
+    "geometry/symmetricDifference": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "other", "others",
+      "mend"
+    ]),
+    "geometry/clip": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend",
+      .init("envelope", .named { envelope })
+    ]),
+    "geometry/convexHull": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "together"
+    ]),
+    "geometry/concaveHull": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "ratio", "allowHoles",
+      "together"
+    ]),
+    "geometry/minimumRectangle": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "together"
+    ]),
+    "geometry/minimumCircle": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/combineExtents": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/cut": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend", "cutter"
+    ]),
+    "geometry/reshape": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend", "path"
+    ]),
+    "geometry/autoComplete": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend", "lines"
+    ]),
+    "geometry/extend": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "to", "atStart",
+      "atEnd"
+    ]),
+    "geometry/simplify": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "method"
+    ]),
+    "geometry/isSimple": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/generalize": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend", "maxDeviation",
+      "keepTopology"
+    ]),
+    "geometry/densify": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "maxSegmentLength"
+    ]),
+    "geometry/length": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/area": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/distance": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "other", "others"
+    ]),
+    "geometry/relate": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "other", "others",
+      "mend", "relationship", "relation"
+    ]),
+    "geometry/move": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "dx", "dy", "dz"
+    ]),
+    "geometry/rotate": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "angle", "anchor"
+    ]),
+    "geometry/scale": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "factorX", "factorY",
+      "anchor"
+    ]),
+    "geometry/nearestCoordinate": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "point"
+    ]),
+    "geometry/nearestVertex": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "point"
+    ]),
+    "geometry/labelPoint": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend"
+    ]),
+    "geometry/centroid": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/project": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "outSpatialReference"
+    ]),
+    "geometry/format": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "format"
+    ]),
+    "geometry/parse": params(["texts", "format"]),
     "geotrigger/create": params([
       "id", "owner", "ifExists", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode",
       "maxAccuracy", "minimumDwell", "reportCrossings", "forecastHorizon",
@@ -417,6 +528,8 @@ package enum ParamMembers {
   package static let joinSource: ParamShape = .object([
     "layer", "overlay", "entitySource", "entityFeatures", "ids", "whereClause"
   ])
+
+  package static let pointColumns: ParamShape = .object(["x", "y", "z", "geometry"])
 
   package static let fenceSequence: ParamShape = .object(["steps", "within"])
 

@@ -18,6 +18,7 @@ extension Client {
     EnvironmentService.register(on: self)
     ExpressionService.register(on: self)
     FeatureService.register(on: self)
+    GeometryService.register(on: self)
     GeotriggerService.register(on: self)
     LayerService.register(on: self)
     LocationService.register(on: self)

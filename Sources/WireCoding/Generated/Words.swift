@@ -4,6 +4,7 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import JSONRPC
 import Platform
 import Reading
@@ -225,6 +226,40 @@ extension Statistic.Kind: WireWord {
     case .max: .max
     case .median: .median
     case .percentile: .percentile
+    }
+  }
+}
+
+extension GeometryOperation.Cap: WireWord {
+  package init(_ wire: GeometryProtocol.BufferCap) {
+    switch wire {
+    case .round: self = .round
+    case .flat: self = .flat
+    case .square: self = .square
+    }
+  }
+  package var wire: GeometryProtocol.BufferCap {
+    switch self {
+    case .round: .round
+    case .flat: .flat
+    case .square: .square
+    }
+  }
+}
+
+extension GeometryOperation.Join: WireWord {
+  package init(_ wire: GeometryProtocol.BufferJoin) {
+    switch wire {
+    case .round: self = .round
+    case .mitre: self = .mitre
+    case .bevel: self = .bevel
+    }
+  }
+  package var wire: GeometryProtocol.BufferJoin {
+    switch self {
+    case .round: .round
+    case .mitre: .mitre
+    case .bevel: .bevel
     }
   }
 }
@@ -967,15 +1002,16 @@ extension Wire {
   package static let words: [any WireWord.Type] = [
     WorkPriority.self, Progress.Kind.self, Session.Trace.self, ReaderConfinement.self,
     Session.LogLevel.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self, FileAttribute.self,
-    ObservationFault.self, EntityFeatures.self, Statistic.Kind.self, GeotriggerRule.self,
-    FenceRelation.self, FenceAccuracyMode.self, GeotriggerWarning.self, GeotriggerEvent.Kind.self,
-    GeotriggerEvent.Cause.self, Layer.Kind.self, GroupVisibilityMode.self, LayerRole.self,
-    LocationSource.Kind.self, LocationAuthorization.self, LocationRefusal.self,
-    SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self, Interpolation.self,
-    FieldType.self, SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self,
-    TextSymbol.FontStyle.self, TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self,
-    TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self, LabelDefinition.Placement.self,
-    ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self,
-    Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
+    ObservationFault.self, EntityFeatures.self, Statistic.Kind.self, GeometryOperation.Cap.self,
+    GeometryOperation.Join.self, GeotriggerRule.self, FenceRelation.self, FenceAccuracyMode.self,
+    GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self,
+    GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self,
+    LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self,
+    Interpolation.self, FieldType.self, SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self,
+    SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self, TextSymbol.FontWeight.self,
+    TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self,
+    LabelDefinition.Placement.self, ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self,
+    Easing.self, Tap.Kind.self, Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self,
+    PropertyAccess.self
   ]
 }

@@ -1051,6 +1051,17 @@ class EngineFailedError(GeoModelError):
     code = -31064
 
 
+class PlanarDegreesError(GeoModelError):
+    """A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.
+
+    `data` has:
+        method: The method that measures on the ellipsoid.
+    """
+
+    kind = "planarDegrees"
+    code = -31065
+
+
 class InvalidClassBreaksError(GeoModelError):
     """Class breaks are out of order or overlap; `path` is the pointer to the bound.
 
@@ -1202,6 +1213,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "expressionTooDeep": ExpressionTooDeepError,
     "tooExpensive": TooExpensiveError,
     "engineFailed": EngineFailedError,
+    "planarDegrees": PlanarDegreesError,
     "invalidClassBreaks": InvalidClassBreaksError,
     "invalidUniqueValues": InvalidUniqueValuesError,
     "invalidStops": InvalidStopsError,

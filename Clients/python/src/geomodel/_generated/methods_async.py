@@ -4634,6 +4634,1935 @@ class FeatureMethods(AsyncCaller):
         return result
 
 
+class GeometryMethods(AsyncCaller):
+    """Operations with geometries that are in the request. The features of a query are taken by
+    `feature/buffer` and its like.
+
+    Operations without `geodetic` in their name are planar: segments are straight in the spatial reference.
+    Each takes one geometry or a list; in a list each gives a result or a failure of its own. What costs much
+    is computed in a process of its own, which may die of it (`engineFailed`) and is cancelled with its
+    request.
+
+    Z is kept, and interpolated at new positions; M is kept by operations that move, divide or choose
+    positions and is lost in those of two areas. Multipart geometries stay multipart where the result has
+    several parts; an empty geometry is a result, too.
+    """
+
+    async def buffer(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        distance: float | None = None,
+        distances: Sequence[float] | None = None,
+        quadrant_segments: int | None = None,
+        cap: t.BufferCap | None = None,
+        join: t.BufferJoin | None = None,
+        mitre_limit: float | None = None,
+        one_sided: bool | None = None,
+        together: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The area within a distance of a geometry, in the plane. Of degrees it is refused with
+        `planarDegrees`: `geometry/geodeticBuffer` measures on the ellipsoid.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            distance: The distance; negative shrinks polygons. This or `distances`. (unit of the spatial
+                reference)
+            distances: One for each geometry, in order. (unit of the spatial reference; at most 1000000
+                elements)
+            quadrant_segments: Chords of a quarter of a circle. (in 1...1000; default 8)
+            cap: How lines end. (default "round")
+            join: The outer side of bends. (default "round")
+            mitre_limit: With `mitre`: the longest corner, in distances. (in 1...1000000; default 5)
+            one_sided: Of lines only the left side, or the right one with a negative distance. (default
+                False)
+            together: Whether the buffers are united: the result is one geometry. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PlanarDegreesError: A planar length, area, distance or buffer of coordinates in degrees, which
+                are no lengths.
+
+        Example:
+            await server.geometry.buffer(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0], [4, 4]]},
+                spatial_reference="EPSG:25832",
+                distance=1,
+                cap="flat",
+                join="mitre",
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/buffer",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "distance": distance,
+                    "distances": distances,
+                    "quadrantSegments": quadrant_segments,
+                    "cap": cap,
+                    "join": join,
+                    "mitreLimit": mitre_limit,
+                    "oneSided": one_sided,
+                    "together": together,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def offset(
+        self,
+        *,
+        distance: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        quadrant_segments: int | None = None,
+        join: t.BufferJoin | None = None,
+        mitre_limit: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The line at a distance beside a line: to its left, to its right with a negative distance.
+
+        Args:
+            distance: The distance. (unit of the spatial reference)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            quadrant_segments: Chords of a quarter of a circle. (in 1...1000; default 8)
+            join: The outer side of bends. (default "round")
+            mitre_limit: With `mitre`: the longest corner, in distances. (in 1...1000000; default 5)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PlanarDegreesError: A planar length, area, distance or buffer of coordinates in degrees, which
+                are no lengths.
+
+        Example:
+            await server.geometry.offset(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0], [4, 4]]},
+                distance=-1,
+                join="mitre",
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/offset",
+            _given(
+                {
+                    "distance": distance,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "quadrantSegments": quadrant_segments,
+                    "join": join,
+                    "mitreLimit": mitre_limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def union(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """What lies in any of the geometries, as one.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.union(
+                geometries=[
+                    {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                    {"type": "Polygon", "coordinates": [[[2, 2], [6, 2], [6, 6], [2, 6], [2, 2]]]},
+                ],
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/union",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def intersection(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        other: t.Geometry | None = None,
+        others: Sequence[t.Geometry] | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """What lies in both geometries. Z is kept, and interpolated at new positions; M is lost.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            other: The second for each of them; this or `others`.
+            others: One for each of them, in order. (at most 1000000 elements)
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.intersection(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                other={"type": "Polygon", "coordinates": [[[2, 2], [6, 2], [6, 6], [2, 6], [2, 2]]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/intersection",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "other": other,
+                    "others": others,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def difference(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        other: t.Geometry | None = None,
+        others: Sequence[t.Geometry] | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """What lies in the first geometry and not in the other. Z is kept, and interpolated at new positions;
+        M is lost.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            other: The second for each of them; this or `others`.
+            others: One for each of them, in order. (at most 1000000 elements)
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.difference(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                other={"type": "Polygon", "coordinates": [[[2, 2], [6, 2], [6, 6], [2, 6], [2, 2]]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/difference",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "other": other,
+                    "others": others,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def symmetric_difference(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        other: t.Geometry | None = None,
+        others: Sequence[t.Geometry] | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """What lies in one of two geometries and not in both. Z is kept, and interpolated at new positions; M
+        is lost.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            other: The second for each of them; this or `others`.
+            others: One for each of them, in order. (at most 1000000 elements)
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.symmetric_difference(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                other={"type": "Polygon", "coordinates": [[[2, 2], [6, 2], [6, 6], [2, 6], [2, 2]]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/symmetricDifference",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "other": other,
+                    "others": others,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def clip(
+        self,
+        *,
+        envelope: t.Envelope,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing
+        is left.
+
+        Args:
+            envelope: The box.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.clip(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                envelope={"xMin": 1, "yMin": 1, "xMax": 9, "yMax": 2},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/clip",
+            _given(
+                {
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def convex_hull(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        together: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The smallest convex geometry around a geometry.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            together: Whether the result is one, of all geometries together. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.convex_hull(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0], [4, 4]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/convexHull",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "together": together,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def concave_hull(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ratio: float | None = None,
+        allow_holes: bool | None = None,
+        together: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """A polygon around the positions of a geometry that follows them inwards.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            ratio: How long edges may be, between the shortest and the longest of the Delaunay
+                triangulation: 0 follows most, 1 is the convex hull. (in 0...1; default 0.3)
+            allow_holes: Whether it may have holes. (default False)
+            together: Whether the result is one, of all geometries together. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.concave_hull(
+                geometry={"type": "MultiPoint", "coordinates": [[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]]},
+                ratio=0,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/concaveHull",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "ratio": ratio,
+                    "allowHoles": allow_holes,
+                    "together": together,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def minimum_rectangle(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        together: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The smallest rectangle around a geometry, at any angle.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            together: Whether the result is one, of all geometries together. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.minimum_rectangle(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [2, 2], [1, 3]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/minimumRectangle",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "together": together,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def minimum_circle(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryMinimumCircleResult:
+        """The smallest circle around a geometry.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            circles: The circles, in order of the geometries.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.minimum_circle(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+            )
+        """
+        result: t.GeometryMinimumCircleResult = await self._call(
+            "geometry/minimumCircle",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def combine_extents(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryCombineExtentsResult:
+        """The box around all geometries; absent when all are empty.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            envelope: The box.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.combine_extents(
+                geometries=[
+                    {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                    {"type": "Point", "coordinates": [9, -1]},
+                ],
+            )
+        """
+        result: t.GeometryCombineExtentsResult = await self._call(
+            "geometry/combineExtents",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def cut(
+        self,
+        *,
+        cutter: t.Geometry,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryCutResult:
+        """Cuts lines and polygons by a line.
+
+        Args:
+            cutter: A LineString or MultiLineString.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            pieces: The pieces, in order of the geometries.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.cut(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                cutter={"type": "LineString", "coordinates": [[2, -1], [2, 5]]},
+            )
+        """
+        result: t.GeometryCutResult = await self._call(
+            "geometry/cut",
+            _given(
+                {
+                    "cutter": cutter,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def reshape(
+        self,
+        *,
+        path: t.Geometry,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the
+        last place where the path meets it. Of the two areas that a polygon could become the larger one
+        stays. Fails with `invalidGeometry` where the path does not meet the same line or ring twice.
+
+        Args:
+            path: A LineString.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.reshape(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                path={"type": "LineString", "coordinates": [[1, 4], [2, 6], [3, 4]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/reshape",
+            _given(
+                {
+                    "path": path,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def auto_complete(
+        self,
+        *,
+        lines: Sequence[t.Geometry],
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryAutoCompleteResult:
+        """New polygons that close the gaps between polygons and lines. The result has one for each gap.
+
+        Args:
+            lines: Lines that bound new polygons beside the given ones. (at most 100000 elements)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            geometries: The new polygons.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.auto_complete(
+                geometries=[{"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]}],
+                lines=[{"type": "LineString", "coordinates": [[4, 0], [7, 0], [7, 4], [4, 4]]}],
+            )
+        """
+        result: t.GeometryAutoCompleteResult = await self._call(
+            "geometry/autoComplete",
+            _given(
+                {
+                    "lines": lines,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def extend(
+        self,
+        *,
+        to: t.Geometry,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        at_start: bool | None = None,
+        at_end: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Makes lines longer, straight on beyond their ends, up to the nearest place on other lines. An end
+        that reaches nothing stays.
+
+        Args:
+            to: The lines that ends may reach.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            at_start: Whether the start moves. (default True)
+            at_end: Whether the end moves. (default True)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.extend(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [1, 0]]},
+                to={"type": "LineString", "coordinates": [[2, -1], [2, 5]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/extend",
+            _given(
+                {
+                    "to": to,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "atStart": at_start,
+                    "atEnd": at_end,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def simplify(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        method: t.SimplifyMethod | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Makes a geometry simple in the sense of the standard: polygons become valid by the stated method,
+        lines get a position where they cross, repeated parts are there once.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            method: What area crossing rings enclose. (default "linework")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.simplify(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 4], [4, 0], [0, 4], [0, 0]]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/simplify",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "method": method,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def is_simple(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryIsSimpleResult:
+        """Whether geometries are simple: polygons valid, lines without a crossing of their own, points not
+        repeated.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            isSimple: Whether all are.
+            faults: Why some are not: the first fault of each.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.is_simple(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 4], [4, 0], [0, 4]]},
+            )
+        """
+        result: t.GeometryIsSimpleResult = await self._call(
+            "geometry/isSimple",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def generalize(
+        self,
+        *,
+        max_deviation: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        keep_topology: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Fewer positions, none of which leaves the line between those that stay by more than a distance
+        (Douglas and Peucker).
+
+        Args:
+            max_deviation: The distance. (unit of the spatial reference; at least 0)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            keep_topology: Whether rings and lines neither cross nor vanish. Otherwise a ring may.
+                (default True)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.generalize(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [2, 0.1], [4, 0]]},
+                max_deviation=0.5,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/generalize",
+            _given(
+                {
+                    "maxDeviation": max_deviation,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "keepTopology": keep_topology,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def densify(
+        self,
+        *,
+        max_segment_length: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """More positions: no segment is longer than a length, in the plane. Segments are divided equally; Z
+        and M are interpolated.
+
+        Args:
+            max_segment_length: The length. (unit of the spatial reference; above 0)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.densify(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0]]},
+                max_segment_length=2.5,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/densify",
+            _given(
+                {
+                    "maxSegmentLength": max_segment_length,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def length(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryNumbers:
+        """The planar length of lines and of the rings of polygons; 0 of points. Of degrees refused with
+        `planarDegrees`: `geometry/geodeticLength` measures on the ellipsoid.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PlanarDegreesError: A planar length, area, distance or buffer of coordinates in degrees, which
+                are no lengths.
+
+        Example:
+            await server.geometry.length(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0], [4, 4]]},
+                spatial_reference="EPSG:25832",
+            )
+        """
+        result: t.GeometryNumbers = await self._call(
+            "geometry/length",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def area(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryNumbers:
+        """The planar area of polygons, holes taken off; 0 of others. Of degrees refused with `planarDegrees`:
+        `geometry/geodeticArea` measures on the ellipsoid.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PlanarDegreesError: A planar length, area, distance or buffer of coordinates in degrees, which
+                are no lengths.
+
+        Example:
+            await server.geometry.area(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+            )
+        """
+        result: t.GeometryNumbers = await self._call(
+            "geometry/area",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def distance(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        other: t.Geometry | None = None,
+        others: Sequence[t.Geometry] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryNumbers:
+        """The planar distance of two geometries; 0 where they share a position, null where one is empty. Of
+        degrees refused with `planarDegrees`: `geometry/geodeticDistance` measures on the ellipsoid.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            other: The second for each of them; this or `others`.
+            others: One for each of them, in order. (at most 1000000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PlanarDegreesError: A planar length, area, distance or buffer of coordinates in degrees, which
+                are no lengths.
+
+        Example:
+            await server.geometry.distance(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                other={"type": "Point", "coordinates": [7, 8]},
+            )
+        """
+        result: t.GeometryNumbers = await self._call(
+            "geometry/distance",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "other": other,
+                    "others": others,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def relate(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        other: t.Geometry | None = None,
+        others: Sequence[t.Geometry] | None = None,
+        mend: bool | None = None,
+        relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryRelateResult:
+        """How pairs of geometries lie to one another (OGC 06-103r4, 6.1.15).
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            other: The second for each of them; this or `others`.
+            others: One for each of them, in order. (at most 1000000 elements)
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            relationship: The relation that is tested, of the first to the other. Not
+                `envelopeIntersects`.
+            relation: With `relate`: the pattern.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            matrices: The intersection matrices: the dimensions of the intersections of interior, boundary
+                and exterior, row by row. Empty for pairs that failed.
+            related: With `relationship`: whether each pair has it; false for pairs that failed.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.relate(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                other={"type": "Polygon", "coordinates": [[[2, 2], [6, 2], [6, 6], [2, 6], [2, 2]]]},
+                relationship="overlaps",
+            )
+        """
+        result: t.GeometryRelateResult = await self._call(
+            "geometry/relate",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "other": other,
+                    "others": others,
+                    "mend": mend,
+                    "relationship": relationship,
+                    "relation": relation,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def move(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        dx: float | None = None,
+        dy: float | None = None,
+        dz: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Geometries moved by a distance along each axis.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            dx: Along x. (unit of the spatial reference; default 0)
+            dy: Along y. (unit of the spatial reference; default 0)
+            dz: Of Z, where there is one. (default 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.move(geometry={"type": "Point", "coordinates": [1, 2]}, dx=10, dy=-1)
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/move",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "dx": dx,
+                    "dy": dy,
+                    "dz": dz,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def rotate(
+        self,
+        *,
+        angle: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        anchor: t.Geometry | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Geometries turned about a point.
+
+        Args:
+            angle: Counterclockwise. (degree)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            anchor: The point; the centre of the envelope of all geometries together when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.rotate(
+                geometry={"type": "Point", "coordinates": [2, 0]},
+                angle=90,
+                anchor={"type": "Point", "coordinates": [0, 0]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/rotate",
+            _given(
+                {
+                    "angle": angle,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "anchor": anchor,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def scale(
+        self,
+        *,
+        factor_x: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        factor_y: float | None = None,
+        anchor: t.Geometry | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Geometries made larger or smaller about a point.
+
+        Args:
+            factor_x: Along x.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            factor_y: Along y; that along x when absent.
+            anchor: The point; the centre of the envelope of all geometries together when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.scale(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]]},
+                factor_x=0.5,
+                anchor={"type": "Point", "coordinates": [0, 0]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/scale",
+            _given(
+                {
+                    "factorX": factor_x,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "factorY": factor_y,
+                    "anchor": anchor,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def nearest_coordinate(
+        self,
+        *,
+        point: t.Geometry,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryNearestCoordinateResult:
+        """The places of geometries that are nearest to a point.
+
+        Args:
+            point: The point.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            places: One for each geometry that is not empty, in order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.nearest_coordinate(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0], [4, 4]]},
+                point={"type": "Point", "coordinates": [5, 2]},
+            )
+        """
+        result: t.GeometryNearestCoordinateResult = await self._call(
+            "geometry/nearestCoordinate",
+            _given(
+                {
+                    "point": point,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def nearest_vertex(
+        self,
+        *,
+        point: t.Geometry,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryNearestVertexResult:
+        """The positions of geometries that are nearest to a point.
+
+        Args:
+            point: The point.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            places: One for each geometry that is not empty, in order.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.nearest_vertex(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0], [4, 4]]},
+                point={"type": "Point", "coordinates": [5, 3]},
+            )
+        """
+        result: t.GeometryNearestVertexResult = await self._call(
+            "geometry/nearestVertex",
+            _given(
+                {
+                    "point": point,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def label_point(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The place for a label: in polygons the centre of the largest circle inside, to a thousandth of the
+        longer side of the envelope; of lines the middle of the longest; the first of points.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.label_point(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [8, 0], [8, 1], [4, 1], [4, 4], [0, 4], [0, 0]]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/labelPoint",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def centroid(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The centre of mass, which may lie outside.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.centroid(
+                geometry={"type": "LineString", "coordinates": [[0, 0], [4, 0], [4, 4]]},
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/centroid",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def project(
+        self,
+        *,
+        out_spatial_reference: t.SpatialReference,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Geometries in another spatial reference, by the transformation of PROJ that is best at each place.
+        Z is transformed, M is kept.
+
+        Args:
+            out_spatial_reference: The other spatial reference.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.project(
+                geometry={"type": "Point", "coordinates": [10, 50]},
+                spatial_reference="EPSG:4326",
+                out_spatial_reference="EPSG:25832",
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/project",
+            _given(
+                {
+                    "outSpatialReference": out_spatial_reference,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def format(
+        self,
+        *,
+        format: t.GeometryFormat,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryFormatResult:
+        """Geometries as text of a standard form.
+
+        Args:
+            format: The form.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            texts: One for each geometry, in order; empty where there is none.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.format(geometry={"type": "Point", "coordinates": [1, 2]}, format="wkt")
+        """
+        result: t.GeometryFormatResult = await self._call(
+            "geometry/format",
+            _given(
+                {
+                    "format": format,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def parse(
+        self,
+        *,
+        texts: Sequence[str],
+        format: t.GeometryFormat,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryParseResult:
+        """Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are
+        refused.
+
+        Args:
+            texts: The texts. (1 to 1000000 elements)
+            format: Their form.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            geometries: One for each text, in order; null for those that failed.
+            spatialReference: What the texts state, where they do.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+
+        Example:
+            await server.geometry.parse(texts=["POINT (1 2)"], format="wkt")
+        """
+        result: t.GeometryParseResult = await self._call(
+            "geometry/parse",
+            _given(
+                {
+                    "texts": texts,
+                    "format": format,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class GeotriggerMethods(AsyncCaller):
     """Geotriggers: monitors that watch the objects of a feed enter and exit fences.
 
@@ -11560,6 +13489,10 @@ class Domains(AsyncCalling):
     @cached_property
     def feature(self) -> FeatureMethods:
         return FeatureMethods(self)
+
+    @cached_property
+    def geometry(self) -> GeometryMethods:
+        return GeometryMethods(self)
 
     @cached_property
     def geotrigger(self) -> GeotriggerMethods:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "f22d59e31d451bd7"
+PROTOCOL_HASH = "a1e8d2c4d6f7c18d"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2639,6 +2639,249 @@ class FeatureExportResult(TypedDict):
     """GDAL's last warnings, at most 20; absent when there are none."""
     lost: NotRequired[list[FileAttribute]]
     """Attributes of the replaced file that the system did not allow to be kept."""
+
+
+class GeometryFailure(TypedDict):
+    """A geometry of a list for which an operation has no result."""
+
+    index: int
+    """Its 0-based index in the list. (at least 0)"""
+    kind: str
+    """The kind of the error that a request with this geometry alone has: `invalidGeometry`,
+    `transformFailed`.
+    """
+    message: str
+    """What is wrong, for people."""
+    at: NotRequired[list[float]]
+    """x and y of the fault, where it has a place."""
+
+
+GeometryList = Any
+"""Geometries in order; null where there is none."""
+
+NumberList = Any
+"""Numbers in order; null where there is none."""
+
+
+class PointColumns(TypedDict):
+    """Geometries in columns of equal length."""
+
+    x: NotRequired[Column]
+    """Of points: eastings or longitudes; with `y`."""
+    y: NotRequired[Column]
+    """Of points: northings or latitudes; with `x`."""
+    z: NotRequired[Column]
+    """Heights; with `x` and `y`."""
+    geometry: NotRequired[GeometryColumn]
+    """Any geometries, in place of `x` and `y`."""
+
+
+class GeometryResult(TypedDict):
+    """The geometries that an operation makes, in the form in which its own were given."""
+
+    geometry: NotRequired[Geometry]
+    """Of a request with `geometry`."""
+    geometries: NotRequired[GeometryList]
+    """Of one with `geometries`: as many, in order; null for those that failed, or had no geometry."""
+    columns: NotRequired[PointColumns]
+    """Of one with `columns`: `x` and `y` of points in `x` and `y` where the operation makes points of points,
+    else `geometry`; rows without one failed.
+    """
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+class GeometryNumbers(TypedDict):
+    """Numbers that an operation finds."""
+
+    values: NumberList
+    """One for each geometry, in order; null for those that failed, or had no geometry."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+BufferCap = Literal["round", "flat", "square"]
+"""How the buffer of a line ends.
+
+`round`: A half circle.
+`flat`: At the end of the line.
+`square`: Half a square beyond the end.
+"""
+
+BufferJoin = Literal["round", "mitre", "bevel"]
+"""The outer side of a bend.
+
+`round`: An arc.
+`mitre`: A corner, cut where it is longer than `mitreLimit` times the distance.
+`bevel`: A cut corner.
+"""
+
+SimplifyMethod = Literal["linework", "structure"]
+"""What area the crossing rings of a polygon enclose.
+
+`linework`: What an odd number of rings encloses. Every line stays a part of the outline or of a line.
+`structure`: Outer rings, each made valid, united, less the holes.
+"""
+
+CutSide = Literal["left", "right", "uncut"]
+"""Where a piece lies, seen along the cutting line.
+
+`left`: On the left.
+`right`: On the right.
+`uncut`: The line does not cut what it is a part of.
+"""
+
+
+class CutPiece(TypedDict):
+    """A piece of a geometry that was cut."""
+
+    index: int
+    """The 0-based index of the geometry. (at least 0)"""
+    side: CutSide
+    """Its side."""
+    geometry: Geometry
+    """The piece."""
+
+
+class SimpleFault(TypedDict):
+    """Why a geometry is not simple."""
+
+    index: int
+    """The 0-based index of the geometry. (at least 0)"""
+    reason: str
+    """The rule that it breaks, in the words of GEOS."""
+    at: NotRequired[list[float]]
+    """x and y of a place where it does, if it has one."""
+
+
+class NearestPlace(TypedDict):
+    """The place of a geometry that is nearest to a point."""
+
+    index: int
+    """The 0-based index of the geometry. (at least 0)"""
+    point: Geometry
+    """The place; the given point itself inside a polygon."""
+    distance: float
+    """The planar distance. (unit of the spatial reference)"""
+    part: NotRequired[int]
+    """0-based index of the line, ring or point in the geometry, rings and parts counted through. (at least 0)
+    """
+    vertex: NotRequired[int]
+    """0-based index in that part of the vertex, or of the one where the segment begins; absent, as `part` is,
+    inside a polygon. (at least 0)
+    """
+
+
+class GeometryCircle(TypedDict):
+    """The smallest circle around a geometry."""
+
+    index: int
+    """The 0-based index of the geometry. (at least 0)"""
+    center: Geometry
+    """Its centre."""
+    radius: float
+    """Its radius. (unit of the spatial reference)"""
+    geometry: Geometry
+    """The circle as a polygon."""
+
+
+GeometryFormat = Literal["wkt", "wkb", "ewkb", "geojson", "esriJson"]
+"""A form of geometries as text.
+
+`wkt`: Well-known text of ISO 19125-2, with `Z`, `M` and `ZM`.
+`wkb`: Well-known binary, little-endian, in base64.
+`ewkb`: Well-known binary as PostGIS has it, with the EPSG code of `spatialReference`, in hexadecimal digits.
+`geojson`: A GeoJSON geometry as text.
+`esriJson`: The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`.
+"""
+
+
+class GeometryMinimumCircleResult(TypedDict):
+    """What `geometry/minimumCircle` answers."""
+
+    circles: list[GeometryCircle]
+    """The circles, in order of the geometries."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+class GeometryCombineExtentsResult(TypedDict):
+    """What `geometry/combineExtents` answers."""
+
+    envelope: NotRequired[Envelope]
+    """The box."""
+
+
+class GeometryCutResult(TypedDict):
+    """What `geometry/cut` answers."""
+
+    pieces: list[CutPiece]
+    """The pieces, in order of the geometries."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+class GeometryAutoCompleteResult(TypedDict):
+    """What `geometry/autoComplete` answers."""
+
+    geometries: list[Geometry]
+    """The new polygons."""
+
+
+class GeometryIsSimpleResult(TypedDict):
+    """What `geometry/isSimple` answers."""
+
+    isSimple: bool
+    """Whether all are."""
+    faults: list[SimpleFault]
+    """Why some are not: the first fault of each."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+class GeometryRelateResult(TypedDict):
+    """What `geometry/relate` answers."""
+
+    matrices: list[str]
+    """The intersection matrices: the dimensions of the intersections of interior, boundary and exterior, row
+    by row. Empty for pairs that failed.
+    """
+    related: NotRequired[list[bool]]
+    """With `relationship`: whether each pair has it; false for pairs that failed."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+class GeometryNearestCoordinateResult(TypedDict):
+    """What `geometry/nearestCoordinate` answers."""
+
+    places: list[NearestPlace]
+    """One for each geometry that is not empty, in order."""
+
+
+class GeometryNearestVertexResult(TypedDict):
+    """What `geometry/nearestVertex` answers."""
+
+    places: list[NearestPlace]
+    """One for each geometry that is not empty, in order."""
+
+
+class GeometryFormatResult(TypedDict):
+    """What `geometry/format` answers."""
+
+    texts: list[str]
+    """One for each geometry, in order; empty where there is none."""
+
+
+class GeometryParseResult(TypedDict):
+    """What `geometry/parse` answers."""
+
+    geometries: GeometryList
+    """One for each text, in order; null for those that failed."""
+    spatialReference: NotRequired[SpatialReference]
+    """What the texts state, where they do."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
 
 GeotriggerRule = Literal["enter", "exit", "enterOrExit"]

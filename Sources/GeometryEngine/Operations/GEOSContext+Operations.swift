@@ -1,0 +1,212 @@
+// Operations by GEOS.
+
+import CGEOS
+import Geometry
+
+extension GEOSContext {
+  /// Outer rings of results are counterclockwise, as RFC 7946 has them.
+  func compute(_ operation: GeometryOperation, _ operands: [Geometry]) throws(EngineError) -> GeometryOutcome {
+    var outcome = try made(operation, operands)
+    for index in outcome.geometries.indices where outcome.geometries[index].dimension == 2 {
+      outcome.geometries[index] = outcome.geometries[index].withRightHandRings
+    }
+    return outcome
+  }
+
+  private func made(_ operation: GeometryOperation, _ operands: [Geometry]) throws(EngineError) -> GeometryOutcome {
+    var operands = operands
+    if operation.needsValidity {
+      for index in operands.indices where operands[index].dimension == 2 {
+        let shape = try GEOSShape(operands[index], in: self)
+        guard case .invalid(let reason, let place) = try validity(of: shape) else { continue }
+        guard operation.mends else { throw .invalid(reason: reason, at: place, operand: index) }
+        operands[index] = try geometry(of: madeValid(shape))
+      }
+    }
+    let numbers = operation.numbers
+    switch operation.kind {
+    case .buffer: return try one(operands[0], "buffer") { buffered($0, numbers) }
+    case .offset:
+      return try one(operands[0], "offset") {
+        geos.pointee.GEOSOffsetCurve_r(handle, $0, numbers[0], Int32(numbers[1]), Int32(numbers[2]), numbers[3])
+      }
+    case .union:
+      return try one(operands.count == 1 ? operands[0] : .collection(operands), "union") { geos.pointee.GEOSUnaryUnion_r(handle, $0) }
+    case .intersection: return try two(operands, "intersection") { geos.pointee.GEOSIntersection_r(handle, $0, $1) }
+    case .difference: return try two(operands, "difference") { geos.pointee.GEOSDifference_r(handle, $0, $1) }
+    case .symmetricDifference: return try two(operands, "symmetricDifference") { geos.pointee.GEOSSymDifference_r(handle, $0, $1) }
+    case .convexHull: return try one(operands[0], "convexHull") { geos.pointee.GEOSConvexHull_r(handle, $0) }
+    case .concaveHull:
+      return try one(operands[0], "concaveHull") { geos.pointee.GEOSConcaveHull_r(handle, $0, numbers[0], UInt32(numbers[1])) }
+    case .minimumRectangle: return try one(operands[0], "minimumRectangle") { geos.pointee.GEOSMinimumRotatedRectangle_r(handle, $0) }
+    case .minimumCircle: return try circle(operands[0])
+    case .simplify: return try simplified(operands[0], byStructure: numbers[0] == 1)
+    case .generalize: return try one(operands[0], "generalize") { geos.pointee.GEOSTopologyPreserveSimplify_r(handle, $0, numbers[0]) }
+    case .labelPoint: return try labelPoint(operands[0])
+    case .centroid: return try one(operands[0], "centroid") { geos.pointee.GEOSGetCentroid_r(handle, $0) }
+    case .cut: return try cut(operands[0], by: operands[1])
+    case .reshape: return GeometryOutcome([try operands[0].reshaped(by: operands[1])])
+    case .autoComplete: return try completed(operands, existing: Int(numbers[0]))
+    case .nearest: return try nearest(operands[0], operands[1])
+    case .relate: return try matrix(operands[0], operands[1])
+    case .validity: return try fault(of: operands[0])
+    }
+  }
+
+  private func one(
+    _ operand: Geometry, _ name: String, _ make: (OpaquePointer) -> OpaquePointer?
+  ) throws(EngineError) -> GeometryOutcome {
+    let shape = try GEOSShape(operand, in: self)
+    let given = shape.handle
+    return GeometryOutcome([try geometry(of: GEOSShape(of: name, in: self) { make(given) })])
+  }
+
+  /// Collections are united first, as GEOS refuses them.
+  private func two(
+    _ operands: [Geometry], _ name: String, _ make: (OpaquePointer, OpaquePointer) -> OpaquePointer?
+  ) throws(EngineError) -> GeometryOutcome {
+    let first = try united(operands[0])
+    let second = try united(operands[1])
+    let (left, right) = (first.handle, second.handle)
+    return GeometryOutcome([try geometry(of: GEOSShape(of: name, in: self) { make(left, right) })])
+  }
+
+  private func buffered(_ shape: OpaquePointer, _ numbers: [Double]) -> OpaquePointer? {
+    guard let params = geos.pointee.GEOSBufferParams_create_r(handle) else { return nil }
+    defer { geos.pointee.GEOSBufferParams_destroy_r(handle, params) }
+    _ = geos.pointee.GEOSBufferParams_setQuadrantSegments_r(handle, params, Int32(numbers[1]))
+    _ = geos.pointee.GEOSBufferParams_setEndCapStyle_r(handle, params, Int32(numbers[2]))
+    _ = geos.pointee.GEOSBufferParams_setJoinStyle_r(handle, params, Int32(numbers[3]))
+    _ = geos.pointee.GEOSBufferParams_setMitreLimit_r(handle, params, numbers[4])
+    _ = geos.pointee.GEOSBufferParams_setSingleSided_r(handle, params, Int32(numbers[5]))
+    return geos.pointee.GEOSBufferWithParams_r(handle, shape, params, numbers[0])
+  }
+
+  private func circle(_ operand: Geometry) throws(EngineError) -> GeometryOutcome {
+    var radius = 0.0
+    var center: OpaquePointer?
+    defer { if let center { geos.pointee.GEOSGeom_destroy_r(handle, center) } }
+    var outcome = try one(operand, "minimumCircle") { geos.pointee.GEOSMinimumBoundingCircle_r(handle, $0, &radius, &center) }
+    var (x, y) = (Double.nan, Double.nan)
+    if let center {
+      _ = geos.pointee.GEOSGeomGetX_r(handle, center, &x)
+      _ = geos.pointee.GEOSGeomGetY_r(handle, center, &y)
+    }
+    outcome.geometries.append(.point(x.isNaN ? nil : Point(x: x, y: y)))
+    outcome.numbers = [radius]
+    return outcome
+  }
+
+  private func simplified(_ operand: Geometry, byStructure: Bool) throws(EngineError) -> GeometryOutcome {
+    // Lines: what GEOS calls valid may cross itself; the union puts a position at each crossing.
+    if operand.dimension < 2 { return try one(operand, "simplify") { geos.pointee.GEOSUnaryUnion_r(handle, $0) } }
+    return try one(operand, "simplify") {
+      guard let params = geos.pointee.GEOSMakeValidParams_create_r(handle) else { return nil }
+      defer { geos.pointee.GEOSMakeValidParams_destroy_r(handle, params) }
+      _ = geos.pointee.GEOSMakeValidParams_setMethod_r(handle, params, byStructure ? GEOS_MAKE_VALID_STRUCTURE : GEOS_MAKE_VALID_LINEWORK)
+      return geos.pointee.GEOSMakeValidWithParams_r(handle, $0, params)
+    }
+  }
+
+  /// In polygons the centre of the largest circle inside, to a thousandth of the larger side; on lines the middle of the longest.
+  private func labelPoint(_ operand: Geometry) throws(EngineError) -> GeometryOutcome {
+    let polygons = operand.flattened.flatMap(\.polygons)
+    guard polygons.contains(where: { !($0.first?.isEmpty ?? true) }) else { return GeometryOutcome([.point(operand.middle)]) }
+    let area = Geometry.multiPolygon(polygons)
+    let size = area.envelope.map { max($0.width, $0.yMax - $0.yMin) } ?? 0
+    // The circle as a line from its centre to the nearest place of the boundary.
+    guard size > 0, case .lineString(let line) = try one(area, "labelPoint", {
+      geos.pointee.GEOSMaximumInscribedCircle_r(handle, $0, size / 1000)
+    }).geometries[0], line.count > 1 else { return try one(area, "labelPoint") { geos.pointee.GEOSPointOnSurface_r(handle, $0) } }
+    return GeometryOutcome([.point(Point(x: line[0].x, y: line[0].y))], numbers: [line.length])
+  }
+
+  private func nearest(_ first: Geometry, _ second: Geometry) throws(EngineError) -> GeometryOutcome {
+    guard !first.isEmpty, !second.isEmpty else { return GeometryOutcome() }
+    let one = try GEOSShape(first, in: self)
+    let other = try GEOSShape(second, in: self)
+    let (left, right) = (one.handle, other.handle)
+    let sequence = try run("nearest") { geos.pointee.GEOSNearestPoints_r(handle, left, right) }
+    defer { geos.pointee.GEOSCoordSeq_destroy_r(handle, sequence) }
+    let points = (0..<UInt32(2)).map { index in
+      var (x, y) = (0.0, 0.0)
+      _ = geos.pointee.GEOSCoordSeq_getX_r(handle, sequence, index, &x)
+      _ = geos.pointee.GEOSCoordSeq_getY_r(handle, sequence, index, &y)
+      return Point(x: x, y: y)
+    }
+    let way = SIMD2(points[1].x - points[0].x, points[1].y - points[0].y)
+    return GeometryOutcome(points.map(Geometry.point), numbers: [(way * way).sum().squareRoot()])
+  }
+
+  private func matrix(_ first: Geometry, _ second: Geometry) throws(EngineError) -> GeometryOutcome {
+    let one = try united(first)
+    let other = try united(second)
+    let (left, right) = (one.handle, other.handle)
+    let text = try run("relate") { geos.pointee.GEOSRelate_r(handle, left, right) }
+    defer { geos.pointee.GEOSFree_r(handle, text) }
+    return GeometryOutcome(text: String(cString: text))
+  }
+
+  /// The reason why it is not simple, with a place: of polygons the first that GEOS finds, of lines a crossing, of points a repeated one.
+  private func fault(of operand: Geometry) throws(EngineError) -> GeometryOutcome {
+    let shape: GEOSShape
+    do throws(EngineError) { shape = try GEOSShape(operand, in: self) } catch {
+      guard case .failed(_, let reason) = error else { throw error }
+      return GeometryOutcome(text: reason)
+    }
+    if case .invalid(let reason, let place) = try validity(of: shape) {
+      return GeometryOutcome(place.map { [.point($0)] } ?? [], text: reason)
+    }
+    let given = shape.handle
+    if case .collection = operand { return GeometryOutcome() }
+    if try answer("isSimple", { geos.pointee.GEOSisSimple_r(handle, given) }) { return GeometryOutcome() }
+    if case .multiPoint(let points) = operand {
+      return GeometryOutcome(points.firstRepeated.map { [.point($0)] } ?? [], text: "Repeated Point")
+    }
+    return GeometryOutcome(operand.firstCrossing.map { [.point($0)] } ?? [], text: "Self-intersection")
+  }
+
+  /// The faces between lines that are noded.
+  private func faces(of lines: consuming GEOSShape) throws(EngineError) -> [Geometry] {
+    let given: OpaquePointer? = lines.handle
+    let found = try GEOSShape(of: "polygonize", in: self) {
+      withUnsafePointer(to: given) { geos.pointee.GEOSPolygonize_r(handle, $0, 1) }
+    }
+    return try geometry(of: found).flattened.filter { $0.dimension == 2 }
+  }
+
+  /// Faces of which an inner point is in one of the areas, or in none.
+  private func faces(_ faces: [Geometry], inside areas: Geometry, _ isWanted: Bool) throws(EngineError) -> [Geometry] {
+    let prepared = try PreparedGeometry(areas)
+    var found: [Geometry] = []
+    for face in faces {
+      let point = try one(face, "pointOnSurface") { geos.pointee.GEOSPointOnSurface_r(handle, $0) }.geometries[0]
+      if try prepared.relates(.intersects, point) == isWanted { found.append(face) }
+    }
+    return found
+  }
+
+  /// Pieces, with their sides of the line as numbers: 1 left, -1 right, 0 where the line does not cut.
+  private func cut(_ operand: Geometry, by cutter: Geometry) throws(EngineError) -> GeometryOutcome {
+    guard operand.dimension == 2 else { return operand.cutLines(by: cutter) }
+    let area = try GEOSShape(operand, in: self)
+    let line = try GEOSShape(cutter, in: self)
+    let (whole, cutting) = (area.handle, line.handle)
+    let edge = try GEOSShape(of: "boundary", in: self) { geos.pointee.GEOSBoundary_r(handle, whole) }
+    let outline = edge.handle
+    let noded = try GEOSShape(of: "cut", in: self) { geos.pointee.GEOSUnion_r(handle, outline, cutting) }
+    let pieces = try faces(faces(of: noded), inside: operand, true)
+    let cuts = Segments(cutter)
+    return GeometryOutcome(pieces, numbers: pieces.map { $0.side(of: cuts) })
+  }
+
+  /// The new polygons that close gaps between polygons and lines. The first `existing` operands are the polygons.
+  private func completed(_ operands: [Geometry], existing: Int) throws(EngineError) -> GeometryOutcome {
+    let areas = Geometry.multiPolygon(operands[..<existing].flatMap { $0.flattened.flatMap(\.polygons) })
+    let lines = Geometry.collection(areas.flattened.flatMap { $0.polygons.flatMap { $0 } }.map(Geometry.lineString) + operands[existing...])
+    let all = try GEOSShape(lines, in: self)
+    let given = all.handle
+    let noded = try GEOSShape(of: "autoComplete", in: self) { geos.pointee.GEOSUnaryUnion_r(handle, given) }
+    return GeometryOutcome(try faces(faces(of: noded), inside: areas, false))
+  }
+}

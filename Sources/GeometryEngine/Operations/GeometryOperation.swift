@@ -1,0 +1,120 @@
+// What is made of geometries in the plane: an operation as a plain value, which another process can do as well.
+
+import Geometry
+
+/// An operation with one or more geometries.
+///
+/// Planar, in the units of the geometries. Z is kept and interpolated where the operation keeps positions, M is not.
+public struct GeometryOperation: Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    case buffer, offset, union, intersection, difference, symmetricDifference, convexHull, concaveHull, minimumRectangle, minimumCircle
+    case simplify, generalize, labelPoint, centroid, cut, reshape, autoComplete, nearest, relate, validity
+  }
+
+  public let kind: Kind
+  /// What the kind needs, in the order of its factory.
+  public let numbers: [Double]
+  /// Whether polygons that are invalid are made valid first; otherwise they are refused, with the place of the fault.
+  public var mends = false
+
+  public init(_ kind: Kind, _ numbers: [Double] = [], mends: Bool = false) {
+    (self.kind, self.numbers, self.mends) = (kind, numbers, mends)
+  }
+
+  public enum Cap: Int, Sendable { case round = 1, flat, square }
+  public enum Join: Int, Sendable { case round = 1, mitre, bevel }
+
+  /// - Parameters:
+  ///   - distance: in the units of the geometry; negative shrinks polygons.
+  ///   - quadrantSegments: chords of a quarter of a circle.
+  ///   - isOneSided: only to the left of lines, to the right if the distance is negative.
+  public static func buffer(
+    _ distance: Double, quadrantSegments: Int, cap: Cap, join: Join, mitreLimit: Double, isOneSided: Bool
+  ) -> Self {
+    Self(.buffer, [distance, Double(quadrantSegments), Double(cap.rawValue), Double(join.rawValue), mitreLimit, isOneSided ? 1 : 0])
+  }
+
+  /// A line beside a line: to the left, to the right if the distance is negative.
+  public static func offset(_ distance: Double, quadrantSegments: Int, join: Join, mitreLimit: Double) -> Self {
+    Self(.offset, [distance, Double(quadrantSegments), Double(join.rawValue), mitreLimit])
+  }
+
+  /// - Parameter ratio: 0 is the most concave hull, 1 the convex one.
+  public static func concaveHull(_ ratio: Double, allowsHoles: Bool) -> Self { Self(.concaveHull, [ratio, allowsHoles ? 1 : 0]) }
+
+  /// Makes valid: by what an odd number of rings encloses, or by outer rings united less the holes.
+  public static func simplify(byStructure: Bool) -> Self { Self(.simplify, [byStructure ? 1 : 0]) }
+
+  /// Fewer positions, none of which moves by more than `tolerance`; rings keep their order inside one another.
+  public static func generalize(_ tolerance: Double) -> Self { Self(.generalize, [tolerance]) }
+
+  /// Whether GEOS refuses invalid polygons, or computes something else of them.
+  var needsValidity: Bool {
+    switch kind {
+    case .buffer, .offset, .union, .intersection, .difference, .symmetricDifference, .cut, .reshape, .autoComplete, .labelPoint, .relate,
+      .generalize:
+      true
+    case .convexHull, .concaveHull, .minimumRectangle, .minimumCircle, .simplify, .centroid, .nearest, .validity: false
+    }
+  }
+
+  /// Estimated nanoseconds; `limit` or more stops the count.
+  func cost(_ operands: [Geometry], limit: Double) -> Double {
+    var count = 0
+    for geometry in operands { geometry.forEachPositions { count += $0.count } }
+    let size = Double(count)
+    // Nanoseconds a position, beside those of crossings.
+    let each: Double =
+      switch kind {
+      case .buffer: 400 * max(numbers[1], 1) + 1_500
+      case .offset: 400 * max(numbers[1], 1) + 3_000
+      case .concaveHull, .labelPoint: 20_000
+      case .union, .intersection, .difference, .symmetricDifference, .cut, .autoComplete, .simplify, .generalize: 2_000
+      case .convexHull, .minimumRectangle, .minimumCircle, .centroid, .relate, .validity, .reshape: 300
+      case .nearest: 500
+      }
+    var sum = size * each
+    // Segments that all cross one another.
+    guard sum < limit, RelationCost.worst(count) >= limit else { return sum }
+    switch kind {
+    case .convexHull, .concaveHull, .minimumRectangle, .minimumCircle, .centroid, .nearest, .labelPoint: return sum
+    case .union, .autoComplete: return sum + RelationCost.alone(.collection(operands), limit: limit - sum)
+    case .buffer, .offset, .intersection, .difference, .symmetricDifference, .simplify, .generalize, .cut, .reshape, .relate, .validity:
+      for geometry in operands where sum < limit { sum += RelationCost.alone(geometry, limit: limit - sum) }
+      if operands.count == 2, sum < limit { sum += RelationCost.between(operands[0], operands[1], limit: limit - sum) }
+      return sum
+    }
+  }
+}
+
+/// What an operation makes.
+public struct GeometryOutcome: Hashable, Sendable {
+  public var geometries: [Geometry]
+  /// Beside the geometries: of a circle its radius, of pieces their sides, of nearest places the distance.
+  public var numbers: [Double]
+  /// The intersection matrix of `relate`; the reason of a fault of `validity`.
+  public var text: String?
+
+  public init(_ geometries: [Geometry] = [], numbers: [Double] = [], text: String? = nil) {
+    (self.geometries, self.numbers, self.text) = (geometries, numbers, text)
+  }
+}
+
+/// Does operations one after the other, each in the place that its cost asks for: here, or by the thread's engine.
+///
+/// Confined to one thread.
+public struct GeometryCalculator: ~Copyable {
+  private let context: GEOSContext
+
+  public init() throws(EngineError) { context = try GEOSContext() }
+
+  /// - Throws: ``EngineError``; ``EngineError/invalid(reason:at:operand:)`` for an operand that is not valid and has to be.
+  public func callAsFunction(_ operation: GeometryOperation, _ operands: [Geometry]) throws(EngineError) -> GeometryOutcome {
+    if let allowance = RelationAllowance.current,
+      let (engine, isCancelled) = try allowance.spend(operation.cost(operands, limit: allowance.limit))
+    {
+      return try engine.compute(operation, operands, isCancelled: isCancelled)
+    }
+    return try context.compute(operation, operands)
+  }
+}

@@ -1,0 +1,188 @@
+// The geometries of a request of `geometry/*`, and the results of an operation with each of them.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import GeometryEngine
+import JSON
+import JSONRPC
+import Planning
+import SpatialRelations
+import Synchronization
+import WireCoding
+
+/// The geometries of a request, in the form in which results are answered.
+struct GeometryBatch: Sendable {
+  private enum Form { case one, list, columns }
+  typealias Item = Result<Geometry?, RPCError>
+
+  private let form: Form
+  let items: [Item]
+
+  var count: Int { items.count }
+  /// Those that could be read, in order.
+  var geometries: [Geometry] { items.compactMap { try? $0.get() } }
+
+  /// Reads the geometries. Of a list those that are malformed are failures.
+  init(_ params: some GeometryProtocol.GeometryOperands) throws {
+    let given = [params.geometry != nil, params.geometries != nil, params.columns != nil]
+    guard given.count(where: { $0 }) == 1 else { throw ModelError.oneOf(["geometry", "geometries", "columns"]) }
+    if let geometry = params.geometry {
+      form = .one
+      items = [.success(try Self.checked(geometry))]
+    } else if let geometries = params.geometries {
+      form = .list
+      items = geometries.enumerated().map { index, geometry in
+        do { return .success(try Self.checked(geometry)) } catch {
+          return .failure(Self.failure(error, in: geometry.value, at: "/params/geometries/\(index)"))
+        }
+      }
+    } else {
+      form = .columns
+      let columns = params.columns ?? .init()
+      let read = try ColumnReader.geometry(.init(x: columns.x, y: columns.y, z: columns.z, geometry: columns.geometry), at: "/columns")
+      switch read {
+      case .points(let x, let y, let z): items = x.indices.map { .success(.point(Point(x: x[$0], y: y[$0], z: z?[$0]))) }
+      case .any(let geometries): items = geometries.map { .success($0) }
+      case nil: throw RPCError(.invalidParams, "There are no columns.", path: "/params/columns", expected: "`x` and `y`, or `geometry`")
+      }
+    }
+  }
+
+  /// A geometry beside those of the batch.
+  static func checked(_ geometry: JSONOpaque) throws(WireFault) -> Geometry { try Wire.geometry(geometry) }
+
+  /// An error as the client is told of it.
+  ///
+  /// - Parameters:
+  ///   - root: the value that the error is about, if it is in the request.
+  ///   - path: its JSON Pointer.
+  static func failure(_ error: any Error, in root: JSONValue? = nil, at path: String = "/params") -> RPCError {
+    if let error = error as? EngineError {
+      switch error {
+      case .failed(let operation, let reason): return RPCError(.invalidGeometry, "\(operation): \(reason)")
+      case .invalid(_, _, let operand): return RPCError(SpatialError(error), at: operand == 0 ? "/params/geometry" : "/params/other")
+      case .unavailable, .interrupted, .tooExpensive, .engineFailed: return RPCError(SpatialError(error), at: path)
+      }
+    }
+    if let error = error as? JSONSyntaxError { return RPCError(.invalidGeometry, "The geometry is no JSON: \(error.reason).", expected: "a GeoJSON geometry") }
+    return RPCError(error, in: root, at: path, searches: false) ?? .internalError("\(error)")
+  }
+
+  // MARK: Results
+
+  /// The result of `body` for each geometry, computed by several threads: nil where there is no geometry.
+  ///
+  /// - Parameter size: the bytes that a result takes, of which there are not too many.
+  /// - Throws: the failure of the only geometry of a request; what fails all, such as a missing library.
+  func results<R: Sendable>(
+    _ worker: Worker, size: @Sendable (R) -> Int = { _ in 32 },
+    _ body: @Sendable (_ index: Int, _ geometry: Geometry, borrowing GeometryCalculator) throws -> R
+  ) throws -> [Result<R, RPCError>?] {
+    let share = WorkShare(worker.work)
+    let chunk = 256
+    let bytes = Atomic(0)
+    let parts = try share.concurrently((count + chunk - 1) / chunk) { part in
+      let calculator = try GeometryCalculator()
+      return try (part * chunk..<min((part + 1) * chunk, count)).map { index -> Result<R, RPCError>? in
+        try worker.checkCancelled()
+        do {
+          guard let geometry = try items[index].get() else { return nil }
+          let result = try body(index, geometry, calculator)
+          try share.checkSize(bytes.wrappingAdd(size(result), ordering: .relaxed).newValue)
+          return .success(result)
+        } catch let error as EngineError {
+          switch error {
+          case .unavailable, .interrupted: throw SpatialError(error)
+          case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(Self.failure(error))
+          }
+        } catch let error as QueryError { throw error } catch is CancellationError { throw CancellationError() } catch {
+          return .failure(Self.failure(error))
+        }
+      }
+    }
+    let results = parts.flatMap { $0 }
+    if form == .one, case .failure(let error) = results.first ?? nil { throw error }
+    return results
+  }
+
+  /// What failed of a list, by index; nil if nothing did.
+  static func failures<R>(_ results: [Result<R, RPCError>?]) -> [GeometryProtocol.GeometryFailure]? {
+    let failures = results.indices.compactMap { index -> GeometryProtocol.GeometryFailure? in
+      guard case .failure(let error) = results[index] else { return nil }
+      let place = error.details.first { $0.name == "at" }?.json.dropFirst().dropLast().split(separator: ",").compactMap { Double($0) }
+      return .init(index: index, kind: error.kind, message: error.message, at: place)
+    }
+    return failures.isEmpty ? nil : failures
+  }
+
+  /// Geometries made of each.
+  func made(
+    _ worker: Worker, _ body: @Sendable (_ index: Int, _ geometry: Geometry, borrowing GeometryCalculator) throws -> Geometry
+  ) throws -> GeometryProtocol.GeometryResult {
+    answer(try results(worker, size: { $0.byteCount }, body))
+  }
+
+  func answer(_ results: [Result<Geometry, RPCError>?]) -> GeometryProtocol.GeometryResult {
+    let made = results.map { try? $0?.get() }
+    switch form {
+    case .one: return .init(geometry: made.first?.map(Wire.opaque))
+    case .list: return .init(geometries: Self.list(made), failures: Self.failures(results))
+    case .columns: return .init(columns: Self.columns(made), failures: Self.failures(results))
+    }
+  }
+
+  /// One geometry made of all.
+  func answer(together geometry: Geometry) -> GeometryProtocol.GeometryResult {
+    switch form {
+    case .one, .list: .init(geometry: Wire.opaque(geometry))
+    case .columns: .init(columns: Self.columns([geometry]))
+    }
+  }
+
+  /// A number of each.
+  func measured(
+    _ worker: Worker, _ body: @Sendable (_ index: Int, _ geometry: Geometry, borrowing GeometryCalculator) throws -> Double?
+  ) throws -> GeometryProtocol.GeometryNumbers {
+    let results = try results(worker, body)
+    let values = results.map { (try? $0?.get()) ?? nil }
+    return .init(
+      values: .written { writer in
+        writer.beginArray()
+        for value in values { if let value { writer.value(value) } else { writer.null() } }
+        writer.endArray()
+      }, failures: Self.failures(results))
+  }
+
+  static func list(_ geometries: [Geometry?]) -> JSONOpaque {
+    .written { writer in
+      writer.beginArray()
+      for geometry in geometries {
+        if let geometry { GeometryWriter.write(geometry, to: &writer) } else { writer.null() }
+      }
+      writer.endArray()
+    }
+  }
+
+  private static func columns(_ geometries: [Geometry?]) -> GeometryProtocol.PointColumns {
+    let points = geometries.lazy.compactMap { geometry -> Point? in
+      guard case .point(let point?) = geometry, point.m == nil else { return nil }
+      return point
+    }
+    if let first = points.first, points.count == geometries.count, points.allSatisfy({ ($0.z == nil) == (first.z == nil) }) {
+      return .init(
+        x: PackedColumn.doubles(points.map(\.x)), y: PackedColumn.doubles(points.map(\.y)),
+        z: first.z == nil ? nil : PackedColumn.doubles(points.map { $0.z ?? .nan }))
+    }
+    return .init(geometry: PackedColumn.geometries(geometries))
+  }
+}
+
+extension Geometry {
+  /// About the bytes that it takes.
+  var byteCount: Int {
+    var count = 64
+    forEachPositions { count += $0.values.count * 8 + 32 }
+    return count
+  }
+}

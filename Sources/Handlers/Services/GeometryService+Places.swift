@@ -1,0 +1,151 @@
+// Handlers of `geometry/*`: what moves, finds places, and changes reference or form.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Platform
+import WireCoding
+
+extension GeometryService {
+  private static func places(
+    _ params: some GeometryProtocol.GeometryOperands, _ given: JSONOpaque, in world: World,
+    _ nearest: @escaping @Sendable (Geometry, Point) -> Geometry.Nearest?
+  ) throws -> [GeometryProtocol.NearestPlace] {
+    _ = try world.canonical(params.spatialReference)
+    let point = try Wire.point(given)
+    return try GeometryBatch(params).items.enumerated().compactMap { index, item -> GeometryProtocol.NearestPlace? in
+      guard let geometry = try item.get(), let place = nearest(geometry, point) else { return nil }
+      return .init(
+        index: index, point: Wire.opaque(.point(place.point)), distance: place.distance, part: place.part < 0 ? nil : place.part,
+        vertex: place.part < 0 ? nil : place.vertex)
+    }
+  }
+
+  package static func nearestCoordinate(
+    _ params: NearestCoordinate.Params, in world: inout World
+  ) throws -> Plan<NearestCoordinate.Result> {
+    let world = world
+    return TaskPlan { _ in
+      .init(
+        places: try places(params, params.point, in: world) { geometry, point in
+          guard !geometry.covers(x: point.x, y: point.y) else {
+            return Geometry.Nearest(point: Point(x: point.x, y: point.y), distance: 0, part: -1, vertex: 0)
+          }
+          return geometry.nearestCoordinate(to: point)
+        })
+    }
+  }
+
+  package static func nearestVertex(_ params: NearestVertex.Params, in world: inout World) throws -> Plan<NearestVertex.Result> {
+    let world = world
+    return TaskPlan { _ in .init(places: try places(params, params.point, in: world) { $0.nearestVertex(to: $1) }) }
+  }
+
+  // MARK: Moving
+
+  /// Plans an operation about a point: the one given, or the centre of the box around all geometries.
+  private static func turned(
+    _ params: some GeometryProtocol.GeometryOperands, about anchor: JSONOpaque?, in world: World,
+    _ move: @escaping @Sendable (_ x: Double, _ y: Double) -> (Double, Double)
+  ) throws -> Plan<GeometryProtocol.GeometryResult> {
+    _ = try world.canonical(params.spatialReference)
+    let given = try anchor.map { try Wire.point($0) }
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let box = batch.geometries.compactMap(\.envelope).reduce(into: Envelope.none) { $0.include($1) }
+      let (x, y) = given.map { ($0.x, $0.y) } ?? ((box.xMin + box.xMax) / 2, (box.yMin + box.yMax) / 2)
+      return try batch.made(worker) { _, geometry, _ in
+        try geometry.moved {
+          let (dx, dy) = move($0 - x, $1 - y)
+          return (x + dx, y + dy)
+        }.finite()
+      }
+    }
+  }
+
+  package static func move(_ params: Move.Params, in world: inout World) throws -> Plan<Move.Result> {
+    _ = try world.canonical(params.spatialReference)
+    let (dx, dy, dz) = (params.dx, params.dy, params.dz)
+    return TaskPlan { worker in
+      try GeometryBatch(params).made(worker) { _, geometry, _ in try geometry.moved(z: dz) { ($0 + dx, $1 + dy) }.finite() }
+    }
+  }
+
+  package static func rotate(_ params: Rotate.Params, in world: inout World) throws -> Plan<Rotate.Result> {
+    // Quarters of a turn are exact.
+    let quarters = (params.angle / 90).remainder(dividingBy: 4)
+    let (sine, cosine): (Double, Double) =
+      switch quarters {
+      case 0: (0, 1)
+      case 1: (1, 0)
+      case -1: (-1, 0)
+      case 2, -2: (0, -1)
+      default: (sin(quarters * .pi / 2), cos(quarters * .pi / 2))
+      }
+    return try turned(params, about: params.anchor, in: world) { ($0 * cosine - $1 * sine, $0 * sine + $1 * cosine) }
+  }
+
+  package static func scale(_ params: Scale.Params, in world: inout World) throws -> Plan<Scale.Result> {
+    let (x, y) = (params.factorX, params.factorY ?? params.factorX)
+    return try turned(params, about: params.anchor, in: world) { ($0 * x, $1 * y) }
+  }
+
+  // MARK: Reference and form
+
+  package static func project(_ params: Project.Params, in world: inout World) throws -> Plan<Project.Result> {
+    guard let source = try world.canonical(params.spatialReference) else {
+      throw RPCError(
+        .invalidParams, "Geometries without a spatial reference cannot be projected.", path: "/params/spatialReference",
+        expected: "a spatial reference")
+    }
+    let target = try world.transformer.describe(SpatialReference(params.outSpatialReference)).reference
+    let transformer = world.transformer
+    return TaskPlan { worker in
+      try GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
+    }
+  }
+
+  package static func format(_ params: Format.Params, in world: inout World) throws -> Plan<Format.Result> {
+    let reference = try world.canonical(params.spatialReference)
+    let form = params.format
+    return TaskPlan { worker in
+      .init(texts: try GeometryBatch(params).items.map { item in
+        try worker.checkCancelled()
+        guard let geometry = try item.get() else { return "" }
+        return try GeometryText.write(geometry, as: form, in: reference)
+      })
+    }
+  }
+
+  package static func parse(_ params: Parse.Params, in world: inout World) throws -> Plan<Parse.Result> {
+    TaskPlan { worker in
+      var references: Set<SpatialReference> = []
+      let results = try params.texts.map { text -> Result<Geometry, RPCError>? in
+        try worker.checkCancelled()
+        do {
+          let (geometry, reference) = try GeometryText.read(text, as: params.format)
+          if let reference { references.insert(reference) }
+          return .success(geometry)
+        } catch { return .failure(GeometryBatch.failure(error)) }
+      }
+      guard references.count < 2 else {
+        throw RPCError(
+          .invalidParams, "The texts are in several spatial references.", path: "/params/texts", expected: "texts of one reference")
+      }
+      if results.count == 1, case .failure(let error) = results[0] { throw error }
+      return .init(
+        geometries: GeometryBatch.list(results.map { try? $0?.get() }), spatialReference: references.first?.definition,
+        failures: GeometryBatch.failures(results))
+    }
+  }
+}
+
+extension Geometry {
+  /// - Throws: `outOfRange` where a coordinate is beyond all numbers.
+  fileprivate func finite() throws(RPCError) -> Geometry {
+    guard fault == nil else { throw RPCError(.outOfRange, "A coordinate is beyond all numbers.", expected: "finite coordinates") }
+    return self
+  }
+}

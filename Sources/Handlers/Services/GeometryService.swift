@@ -1,0 +1,363 @@
+// Handlers of `geometry/*`: operations in the plane, each with one geometry or a list.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import GeometryEngine
+import JSON
+import JSONRPC
+import Planning
+import SpatialRelations
+import WireCoding
+
+package enum GeometryService: GeometryHandlers {
+  /// Plans an operation that makes a geometry of each.
+  private static func made(
+    _ params: some GeometryProtocol.GeometryOperands, in world: World,
+    _ body: @escaping @Sendable (_ index: Int, _ geometry: Geometry, borrowing GeometryCalculator) throws -> Geometry
+  ) throws -> Plan<GeometryProtocol.GeometryResult> {
+    _ = try world.canonical(params.spatialReference)
+    return TaskPlan { worker in try GeometryBatch(params).made(worker, body) }
+  }
+
+  /// Plans an operation of GEOS with each.
+  private static func made(
+    _ params: some GeometryProtocol.GeometryOperands, in world: World, _ operation: GeometryOperation
+  ) throws -> Plan<GeometryProtocol.GeometryResult> {
+    try made(params, in: world) { _, geometry, calculate in try calculate(operation, [geometry]).whole }
+  }
+
+  /// Plans an operation with each, or with all together as one collection.
+  private static func made(
+    _ params: some GeometryProtocol.GeometryOperands, together: Bool, in world: World, _ operation: GeometryOperation
+  ) throws -> Plan<GeometryProtocol.GeometryResult> {
+    guard together else { return try made(params, in: world, operation) }
+    _ = try world.canonical(params.spatialReference)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      return batch.answer(
+        together: try calculated(worker) { calculate in try calculate(operation, [.collection(batch.geometries)]).whole })
+    }
+  }
+
+  /// A single calculation.
+  private static func calculated<R>(
+    _ worker: Worker, _ body: (borrowing GeometryCalculator) throws -> R
+  ) throws -> R {
+    do { return try worker.work.run { try body(try GeometryCalculator()) } } catch let error as EngineError { throw SpatialError(error) }
+  }
+
+  /// - Throws: `planarDegrees`, with the method that measures on the ellipsoid.
+  private static func requirePlane(_ name: String?, _ twin: String, in world: World) throws {
+    guard let reference = try world.canonical(name), try world.transformer.describe(reference).kind == .geographic else { return }
+    throw RPCError(
+      .planarDegrees, "Degrees are no lengths: \(twin) measures on the ellipsoid.", path: "/params/spatialReference",
+      expected: "a projected spatial reference, or none"
+    ).with("method", twin)
+  }
+
+  /// The second geometry of each pair.
+  private struct Others: Sendable {
+    private let all: [Geometry]
+    private let isOne: Bool
+
+    init(_ params: some GeometryProtocol.OtherGeometries, count: Int) throws {
+      isOne = params.other != nil
+      guard isOne != (params.others != nil) else { throw ModelError.oneOf(["other", "others"]) }
+      all = try params.other.map { [try GeometryBatch.checked($0)] } ?? (params.others ?? []).map { try GeometryBatch.checked($0) }
+      guard isOne || all.count == count else {
+        throw RPCError(.invalidParams, "There is not one for each geometry.", path: "/params/others", expected: "\(count) geometries")
+      }
+    }
+
+    subscript(index: Int) -> Geometry { all[isOne ? 0 : index] }
+  }
+
+  private static func paired(
+    _ params: some GeometryProtocol.GeometryOperands & GeometryProtocol.OtherGeometries & GeometryProtocol.MendOption,
+    in world: World, _ kind: GeometryOperation.Kind
+  ) throws -> Plan<GeometryProtocol.GeometryResult> {
+    _ = try world.canonical(params.spatialReference)
+    let operation = GeometryOperation(kind, mends: params.mend)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let others = try Others(params, count: batch.count)
+      return try batch.made(worker) { index, geometry, calculate in try calculate(operation, [geometry, others[index]]).whole }
+    }
+  }
+
+  // MARK: Areas
+
+  package static func buffer(_ params: Buffer.Params, in world: inout World) throws -> Plan<Buffer.Result> {
+    try requirePlane(params.spatialReference, "geometry/geodeticBuffer", in: world)
+    guard (params.distance != nil) != (params.distances != nil) else { throw ModelError.oneOf(["distance", "distances"]) }
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      if let distances = params.distances, distances.count != batch.count {
+        throw RPCError(
+          .invalidParams, "There is not one for each geometry.", path: "/params/distances", expected: "\(batch.count) numbers")
+      }
+      let results = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
+        var operation = GeometryOperation.buffer(
+          params.distances?[index] ?? params.distance ?? 0, quadrantSegments: params.quadrantSegments, cap: .init(params.cap),
+          join: .init(params.join), mitreLimit: params.mitreLimit, isOneSided: params.oneSided)
+        operation.mends = params.mend
+        return try calculate(operation, [geometry]).whole
+      }
+      guard params.together else { return batch.answer(results) }
+      var answer = batch.answer(together: try GeometryUnion(mends: params.mend).callAsFunction(results.compactMap { try? $0?.get() }, worker))
+      answer.failures = GeometryBatch.failures(results)
+      return answer
+    }
+  }
+
+  package static func union(_ params: Union.Params, in world: inout World) throws -> Plan<Union.Result> {
+    _ = try world.canonical(params.spatialReference)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let read = batch.items.map { item in item.map { $0 ?? .collection([]) } }
+      var answer = batch.answer(together: try GeometryUnion(mends: params.mend).callAsFunction(batch.geometries, worker))
+      answer.failures = GeometryBatch.failures(read)
+      return answer
+    }
+  }
+
+  package static func intersection(_ params: Intersection.Params, in world: inout World) throws -> Plan<Intersection.Result> {
+    try paired(params, in: world, .intersection)
+  }
+
+  package static func difference(_ params: Difference.Params, in world: inout World) throws -> Plan<Difference.Result> {
+    try paired(params, in: world, .difference)
+  }
+
+  package static func symmetricDifference(
+    _ params: SymmetricDifference.Params, in world: inout World
+  ) throws -> Plan<SymmetricDifference.Result> { try paired(params, in: world, .symmetricDifference) }
+
+  package static func clip(_ params: Clip.Params, in world: inout World) throws -> Plan<Clip.Result> {
+    let box = Wire.envelope(params.envelope)
+    let window = Geometry(box)
+    let operation = GeometryOperation(.intersection, mends: params.mend)
+    return try made(params, in: world) { _, geometry, calculate in
+      guard let own = geometry.envelope else { return geometry }
+      return box.contains(own) ? geometry : try calculate(operation, [geometry, window]).whole.part(ofDimension: geometry.dimension)
+    }
+  }
+
+  package static func convexHull(_ params: ConvexHull.Params, in world: inout World) throws -> Plan<ConvexHull.Result> {
+    try made(params, together: params.together, in: world, GeometryOperation(.convexHull))
+  }
+
+  package static func concaveHull(_ params: ConcaveHull.Params, in world: inout World) throws -> Plan<ConcaveHull.Result> {
+    try made(params, together: params.together, in: world, .concaveHull(params.ratio, allowsHoles: params.allowHoles))
+  }
+
+  package static func minimumRectangle(
+    _ params: MinimumRectangle.Params, in world: inout World
+  ) throws -> Plan<MinimumRectangle.Result> {
+    try made(params, together: params.together, in: world, GeometryOperation(.minimumRectangle))
+  }
+
+  package static func minimumCircle(_ params: MinimumCircle.Params, in world: inout World) throws -> Plan<MinimumCircle.Result> {
+    _ = try world.canonical(params.spatialReference)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let results = try batch.results(worker, size: { $0.geometries[0].byteCount }) { _, geometry, calculate in
+        try calculate(GeometryOperation(.minimumCircle), [geometry])
+      }
+      let circles = results.enumerated().compactMap { index, result -> GeometryProtocol.GeometryCircle? in
+        guard let outcome = try? result?.get(), case .point(_?) = outcome.geometries[1] else { return nil }
+        return .init(
+          index: index, center: Wire.opaque(outcome.geometries[1]), radius: outcome.numbers[0],
+          geometry: Wire.opaque(outcome.geometries[0]))
+      }
+      return .init(circles: circles, failures: GeometryBatch.failures(results))
+    }
+  }
+
+  package static func combineExtents(
+    _ params: CombineExtents.Params, in world: inout World
+  ) throws -> Plan<CombineExtents.Result> {
+    _ = try world.canonical(params.spatialReference)
+    return TaskPlan { _ in
+      let geometries = try GeometryBatch(params).items.map { try $0.get() }
+      let boxes = geometries.compactMap { $0?.envelope }
+      guard !boxes.isEmpty else { return .init() }
+      return .init(envelope: Wire.envelope(boxes.reduce(into: Envelope.none) { $0.include($1) }))
+    }
+  }
+
+  // MARK: Cutting
+
+  package static func cut(_ params: Cut.Params, in world: inout World) throws -> Plan<Cut.Result> {
+    _ = try world.canonical(params.spatialReference)
+    let cutter = try line(params.cutter, "cutter")
+    let operation = GeometryOperation(.cut, mends: params.mend)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let results = try batch.results(worker, size: { $0.geometries.reduce(0) { $0 + $1.byteCount } }) { _, geometry, calculate in
+        try calculate(operation, [geometry, cutter])
+      }
+      let pieces = results.enumerated().flatMap { index, result -> [GeometryProtocol.CutPiece] in
+        guard let outcome = try? result?.get() else { return [] }
+        return zip(outcome.geometries, outcome.numbers).map { piece, side in
+          .init(index: index, side: side > 0 ? .left : side < 0 ? .right : .uncut, geometry: Wire.opaque(piece))
+        }
+      }
+      return .init(pieces: pieces, failures: GeometryBatch.failures(results))
+    }
+  }
+
+  package static func reshape(_ params: Reshape.Params, in world: inout World) throws -> Plan<Reshape.Result> {
+    let path = try line(params.path, "path")
+    let operation = GeometryOperation(.reshape, mends: params.mend)
+    return try made(params, in: world) { _, geometry, calculate in try calculate(operation, [geometry, path]).whole }
+  }
+
+  package static func autoComplete(_ params: AutoComplete.Params, in world: inout World) throws -> Plan<AutoComplete.Result> {
+    _ = try world.canonical(params.spatialReference)
+    let lines = try params.lines.enumerated().map { try line($1, "lines/\($0)") }
+    return TaskPlan { worker in
+      let polygons = try GeometryBatch(params).items.compactMap { try $0.get() }
+      let operation = GeometryOperation(.autoComplete, [Double(polygons.count)], mends: params.mend)
+      let made = try calculated(worker) { calculate in try calculate(operation, polygons + lines).geometries }
+      return .init(geometries: made.map(Wire.opaque))
+    }
+  }
+
+  package static func extend(_ params: Extend.Params, in world: inout World) throws -> Plan<Extend.Result> {
+    let target = try line(params.to, "to")
+    return try made(params, in: world) { _, geometry, _ in
+      geometry.extended(to: target, atStart: params.atStart, atEnd: params.atEnd)
+    }
+  }
+
+  package static func offset(_ params: Offset.Params, in world: inout World) throws -> Plan<Offset.Result> {
+    try requirePlane(params.spatialReference, "geometry/geodeticBuffer", in: world)
+    return try made(
+      params, in: world,
+      .offset(params.distance, quadrantSegments: params.quadrantSegments, join: .init(params.join), mitreLimit: params.mitreLimit))
+  }
+
+  /// A geometry of lines; outlines of polygons count.
+  private static func line(_ geometry: JSONOpaque, _ name: String) throws -> Geometry {
+    let line = try GeometryBatch.checked(geometry)
+    guard line.dimension > 0, !line.isEmpty else {
+      throw RPCError(.invalidGeometry, "There is no line.", path: "/params/\(name)", expected: "a line that is not empty")
+    }
+    return line
+  }
+
+  // MARK: Form
+
+  package static func simplify(_ params: Simplify.Params, in world: inout World) throws -> Plan<Simplify.Result> {
+    try made(params, in: world, .simplify(byStructure: params.method == .structure))
+  }
+
+  package static func isSimple(_ params: IsSimple.Params, in world: inout World) throws -> Plan<IsSimple.Result> {
+    _ = try world.canonical(params.spatialReference)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let results = try batch.results(worker) { _, geometry, calculate in try calculate(GeometryOperation(.validity), [geometry]) }
+      let faults = results.enumerated().compactMap { index, result -> GeometryProtocol.SimpleFault? in
+        guard let outcome = try? result?.get(), let reason = outcome.text else { return nil }
+        var place: Point?
+        if case .point(let point) = outcome.geometries.first { place = point }
+        return .init(index: index, reason: reason, at: place.map { [$0.x, $0.y] })
+      }
+      let failures = GeometryBatch.failures(results)
+      return .init(isSimple: faults.isEmpty && failures == nil, faults: faults, failures: failures)
+    }
+  }
+
+  package static func generalize(_ params: Generalize.Params, in world: inout World) throws -> Plan<Generalize.Result> {
+    guard params.keepTopology else {
+      return try made(params, in: world) { _, geometry, _ in geometry.generalized(params.maxDeviation) {} }
+    }
+    var operation = GeometryOperation.generalize(params.maxDeviation)
+    operation.mends = params.mend
+    return try made(params, in: world, operation)
+  }
+
+  package static func densify(_ params: Densify.Params, in world: inout World) throws -> Plan<Densify.Result> {
+    let limit = params.maxSegmentLength
+    return try made(params, in: world) { _, geometry, _ in
+      guard geometry.densifiedCount(limit) <= Double(Geometry.mostPositions) else {
+        throw RPCError(
+          .outOfRange, "The geometry would have more than \(Geometry.mostPositions) positions.", path: "/params/maxSegmentLength",
+          expected: "a longer segment")
+      }
+      return geometry.densified(limit)
+    }
+  }
+
+  package static func labelPoint(_ params: LabelPoint.Params, in world: inout World) throws -> Plan<LabelPoint.Result> {
+    try made(params, in: world, GeometryOperation(.labelPoint, mends: params.mend))
+  }
+
+  package static func centroid(_ params: Centroid.Params, in world: inout World) throws -> Plan<Centroid.Result> {
+    try made(params, in: world, GeometryOperation(.centroid))
+  }
+
+  // MARK: Measures
+
+  package static func length(_ params: Length.Params, in world: inout World) throws -> Plan<Length.Result> {
+    try requirePlane(params.spatialReference, "geometry/geodeticLength", in: world)
+    return TaskPlan { worker in try GeometryBatch(params).measured(worker) { _, geometry, _ in geometry.planarLength } }
+  }
+
+  package static func area(_ params: GeometryProtocol.Area.Params, in world: inout World) throws -> Plan<GeometryProtocol.Area.Result> {
+    try requirePlane(params.spatialReference, "geometry/geodeticArea", in: world)
+    return TaskPlan { worker in try GeometryBatch(params).measured(worker) { _, geometry, _ in geometry.planarArea } }
+  }
+
+  package static func distance(_ params: Distance.Params, in world: inout World) throws -> Plan<Distance.Result> {
+    try requirePlane(params.spatialReference, "geometry/geodeticDistance", in: world)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let others = try Others(params, count: batch.count)
+      return try batch.measured(worker) { index, geometry, calculate in
+        try calculate(GeometryOperation(.nearest), [geometry, others[index]]).numbers.first
+      }
+    }
+  }
+
+  private static func spatialRelation(_ name: FeatureProtocol.SpatialRelationship, _ pattern: String?) throws -> SpatialRelation {
+    guard name != .envelopeIntersects else {
+      throw RPCError(.invalidParams, "A matrix says nothing of envelopes.", path: "/params/relationship", expected: "another relation")
+    }
+    guard name == .relate else {
+      guard pattern == nil else {
+        throw RPCError(
+          .invalidParams, "The pattern has no effect.", path: "/params/relation", expected: "absent, or relationship relate")
+      }
+      return SpatialRelation(name)
+    }
+    guard let pattern = pattern.flatMap(IntersectionPattern.init) else {
+      throw RPCError(.invalidParams, "relate needs a pattern.", path: "/params/relation", expected: "nine of T, F, *, 0, 1, 2")
+    }
+    return .relate(pattern)
+  }
+
+  package static func relate(_ params: Relate.Params, in world: inout World) throws -> Plan<Relate.Result> {
+    _ = try world.canonical(params.spatialReference)
+    let relation = try params.relationship.map { try spatialRelation($0, params.relation) }
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let others = try Others(params, count: batch.count)
+      let operation = GeometryOperation(.relate, mends: params.mend)
+      let results = try batch.results(worker) { index, geometry, calculate in
+        try calculate(operation, [geometry, others[index]]).text ?? ""
+      }
+      let matrices = results.map { try? $0?.get() }
+      var answer = Relate.Result(matrices: matrices.map { $0 ?? "" }, failures: GeometryBatch.failures(results))
+      if let relation {
+        answer.related = matrices.enumerated().map { index, matrix in
+          guard let matrix, let geometry = try? batch.items[index].get() else { return false }
+          return relation.holds(in: matrix, geometry.dimension, others[index].dimension)
+        }
+      }
+      return answer
+    }
+  }
+}

@@ -1,0 +1,222 @@
+// Geometries as text of standard forms.
+
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+
+package enum GeometryText {
+  /// - Throws: `invalidGeometry` for a form that has no such geometry.
+  package static func write(
+    _ geometry: Geometry, as form: GeometryProtocol.GeometryFormat, in reference: SpatialReference?
+  ) throws(RPCError) -> String {
+    switch form {
+    case .wkt: return geometry.wkt
+    case .wkb: return String(decoding: geometry.wkb().withUnsafeBytes { Base64.encode($0) }, as: UTF8.self)
+    case .ewkb: return hexadecimal(geometry.ewkb(reference?.epsgCode))
+    case .geojson: return text { GeometryWriter.write(geometry, measures: false, to: &$0) {} }
+    case .esriJson:
+      if case .collection = geometry {
+        throw RPCError(.invalidGeometry, "ESRI JSON has no collections.", expected: "points, lines or polygons")
+      }
+      return text { EsriGeometry.write(geometry, in: reference, to: &$0) }
+    }
+  }
+
+  private static func text(_ write: (inout JSONWriter) -> Void) -> String {
+    var writer = JSONWriter(capacity: 256)
+    write(&writer)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The geometry of a text, and the spatial reference that it states.
+  package static func read(
+    _ text: String, as form: GeometryProtocol.GeometryFormat
+  ) throws -> (geometry: Geometry, reference: SpatialReference?) {
+    func wrapped(_ type: String, _ member: StaticString, _ value: String) throws -> Geometry {
+      let json = self.text { writer in
+        writer.beginObject()
+        writer.member("type", type)
+        writer.member(member, value)
+        writer.endObject()
+      }
+      return try document(json) { value in try GeometryReader.read(value) }
+    }
+    switch form {
+    case .wkt: return (try wrapped("WKT", "text", text), nil)
+    case .wkb: return (try wrapped("WKB", "data", text), nil)
+    case .ewkb:
+      guard let bytes = bytes(ofHexadecimal: text) else {
+        throw RPCError(.invalidGeometry, "The geometry is invalid.", expected: "pairs of hexadecimal digits")
+      }
+      let code = bytes.withUnsafeBytes { WKB.spatialReference(of: $0) }
+      let read = bytes.withUnsafeBytes { bytes in Result { () throws(WKBError) in try Geometry(wkb: bytes) } }
+      switch read {
+      case .success(let geometry): return (geometry, code.map { SpatialReference("EPSG:\($0)") })
+      case .failure(let error): throw RPCError(.invalidGeometry, "The geometry is invalid.", expected: error.description)
+      }
+    case .geojson: return (try document(text) { value in try GeometryReader.read(value) }, nil)
+    case .esriJson: return try document(text) { value in try EsriGeometry.read(value) }
+    }
+  }
+
+  private static func document<R>(_ text: String, _ read: (JSONValue) throws -> R) throws -> R {
+    try JSONDocument(text).read { value in try read(value) }
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func bytes(ofHexadecimal text: String) -> [UInt8]? {
+    let digits = text.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = digits[index], let low = digits[index + 1] else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    return bytes
+  }
+}
+
+extension SpatialReference {
+  /// The number of an EPSG code.
+  var epsgCode: Int? { definition.hasPrefix("EPSG:") ? Int(definition.dropFirst(5)) : nil }
+}
+
+/// The JSON of the ArcGIS REST API: points, multipoints, paths and rings; outer rings are clockwise.
+enum EsriGeometry {
+  static func write(_ geometry: Geometry, in reference: SpatialReference?, to writer: inout JSONWriter) {
+    writer.beginObject()
+    switch geometry {
+    case .point(let point):
+      // An empty point has NaN as text.
+      if let point {
+        writer.member("x", point.x)
+        writer.member("y", point.y)
+        writer.member("z", point.z)
+        writer.member("m", point.m)
+      } else {
+        writer.member("x", "NaN")
+      }
+    case .multiPoint(let points):
+      flags(points, &writer)
+      writer.key("points")
+      run(points, &writer)
+    case .lineString, .multiLineString, .polygon, .multiPolygon, .collection:
+      var lines: [Positions] = []
+      geometry.flippedRings.forEachPositions { lines.append($0) }
+      if let first = lines.first { flags(first, &writer) }
+      if geometry.dimension == 2 { writer.key("rings") } else { writer.key("paths") }
+      writer.beginArray()
+      for line in lines { run(line, &writer) }
+      writer.endArray()
+    }
+    if let reference {
+      writer.key("spatialReference")
+      writer.beginObject()
+      if let code = reference.epsgCode { writer.member("wkid", code) } else { writer.member("wkt", reference.definition) }
+      writer.endObject()
+    }
+    writer.endObject()
+  }
+
+  private static func flags(_ positions: Positions, _ writer: inout JSONWriter) {
+    if positions.hasZ { writer.member("hasZ", true) }
+    if positions.hasM { writer.member("hasM", true) }
+  }
+
+  private static func run(_ positions: Positions, _ writer: inout JSONWriter) {
+    writer.beginArray()
+    for start in stride(from: 0, to: positions.values.count, by: positions.stride) {
+      writer.beginArray()
+      for value in positions.values[start..<start + positions.stride] {
+        if value.isNaN { writer.null() } else { writer.value(value) }
+      }
+      writer.endArray()
+    }
+    writer.endArray()
+  }
+
+  static func read(_ value: JSONValue) throws -> (Geometry, SpatialReference?) {
+    try value.requireObject()
+    let given = value["spatialReference"]
+    var reference: SpatialReference?
+    if given.isPresent {
+      let code = given["latestWkid"].isPresent ? given["latestWkid"] : given["wkid"]
+      // Codes of Esri's that EPSG has under another number.
+      let number = code.isPresent ? try code.integer() : nil
+      reference = try number.map { SpatialReference("EPSG:\([102100, 102113].contains($0) ? 3857 : $0)") } ?? SpatialReference(given["wkt"].string())
+    }
+    let geometry = try shape(value)
+    if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.error(expected: fault.expected)) }
+    return (geometry, reference)
+  }
+
+  private static func shape(_ value: JSONValue) throws -> Geometry {
+    let hasZ = try value["hasZ"].isPresent && value["hasZ"].bool()
+    let hasM = try value["hasM"].isPresent && value["hasM"].bool()
+    func positions(_ run: JSONValue) throws -> Positions {
+      guard run.kind == .array else { throw WireFault(.invalidGeometry, run.error(expected: "an array of positions")) }
+      var positions = Positions(hasZ: hasZ, hasM: hasM)
+      for index in 0..<run.count {
+        let numbers = run[index]
+        guard numbers.kind == .array, numbers.count >= 2 else {
+          throw WireFault(.invalidGeometry, numbers.error(expected: "a position of two to four numbers"))
+        }
+        func ordinate(_ number: Int) throws -> Double? {
+          number < numbers.count && !numbers[number].isNull ? try numbers[number].double() : nil
+        }
+        positions.append(
+          Point(
+            x: try numbers[0].double(), y: try numbers[1].double(), z: hasZ ? try ordinate(2) : nil,
+            m: hasM ? try ordinate(hasZ ? 3 : 2) : nil))
+      }
+      return positions
+    }
+    func runs(_ name: StaticString) throws -> [Positions] {
+      guard value[name].kind == .array else { throw WireFault(.invalidGeometry, value[name].error(expected: "an array")) }
+      return try (0..<value[name].count).map { try positions(value[name][$0]) }
+    }
+    if value["rings"].isPresent { return .polygons(fromClockwise: try runs("rings")) }
+    if value["paths"].isPresent {
+      let lines = try runs("paths")
+      return lines.count == 1 ? .lineString(lines[0]) : .multiLineString(lines)
+    }
+    if value["points"].isPresent { return .multiPoint(try positions(value["points"])) }
+    guard value["x"].isPresent else {
+      throw WireFault(.invalidGeometry, value.error(expected: "`x` and `y`, `points`, `paths` or `rings`"))
+    }
+    guard let x = value["x"].number, let y = value["y"].number else { return .point(nil) }
+    return .point(Point(x: x, y: y, z: value["z"].number, m: value["m"].number))
+  }
+}
+
+extension Geometry {
+  /// Polygons with outer rings clockwise.
+  fileprivate var flippedRings: Geometry {
+    guard dimension == 2 else { return self }
+    return withRightHandRings.mapPositions { $0.reversed }
+  }
+
+  /// Polygons of rings: those that are clockwise are outer ones, and each other is a hole of the smallest around it.
+  fileprivate static func polygons(fromClockwise rings: [Positions]) -> Geometry {
+    var polygons = rings.filter { $0.doubledArea <= 0 }.map { [$0] }
+    for hole in rings where hole.doubledArea > 0 {
+      let around = polygons.indices.filter { index in
+        guard let start = hole.points.first else { return false }
+        return Geometry.polygon([polygons[index][0]]).covers(x: start.x, y: start.y)
+      }.min { abs(polygons[$0][0].doubledArea) < abs(polygons[$1][0].doubledArea) }
+      if let around { polygons[around].append(hole) } else { polygons.append([hole]) }
+    }
+    return polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons)
+  }
+}
