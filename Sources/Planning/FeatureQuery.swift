@@ -77,8 +77,8 @@ package struct FeatureQuery: Sendable {
   }
 
   /// All rows of a table that is neither a layer nor an overlay.
-  package init(table: FeatureStore) {
-    (store, reference, layer) = (table, .unknown, nil)
+  package init(table: FeatureStore, in reference: SpatialReference = .unknown) {
+    (store, self.reference, layer) = (table, reference, nil)
     (area, spatial, ids, condition, lookedUp, isSelected, time) = (nil, nil, nil, nil, nil, nil, nil)
     (testCost, textCost, computed, computingCost) = (1, 0, [], 0)
   }

@@ -53,6 +53,12 @@ public struct ColumnData: Sendable {
     self.reference = reference
   }
 
+  /// - Parameter columns: the names of attributes, and their types where they are known.
+  public init(columns: [(name: String, type: FieldType?)], reference: SpatialReference) {
+    store = FeatureStore(columns: columns)
+    self.reference = reference
+  }
+
   /// - Parameter type: the simple features type of the batch; nil without geometries.
   @discardableResult
   public mutating func append(_ batch: FeatureBatch, of type: String?) throws(StoreFailure) -> AddedFeatures {

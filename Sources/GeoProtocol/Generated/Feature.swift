@@ -513,6 +513,232 @@ public enum FeatureProtocol {
     case counts
   }
 
+  /// Where features that are made go.
+  public enum DerivedTarget: String, WireEnum {
+    /// Into the answer, in the requested format.
+    case features
+    /// Into a new source in memory, as `source/openInline` makes one of columns, and with `map` or `scene` into a
+    /// loaded layer over it.
+    case source
+    /// Into a file, as `feature/export` writes it.
+    case file
+  }
+
+  /// The file that takes features.
+  public struct DerivedFile: JSONDecodable, JSONEncodable, Sendable {
+    /// The file; its folder has to exist.
+    public var path: String
+    /// The format, as in `feature/export`.
+    public var driver: String?
+    /// What to do when a file of that name exists.
+    public var ifExists: FeatureProtocol.IfFileExists
+    /// The name of the layer in the file, as in `feature/export`.
+    public var layerName: String?
+
+    public init(
+      path: String, driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil
+    ) {
+      self.path = path
+      self.driver = driver
+      self.ifExists = ifExists
+      self.layerName = layerName
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`path`")
+      self.path = try SessionProtocol.readFilePath(json["path"])
+      let driver = json["driver"]
+      self.driver = try driver.isPresent
+        ? driver.string("string of at most 32 characters") { (0...32).contains($0.unicodeScalars.count) }
+        : nil
+      let ifExists = json["ifExists"]
+      self.ifExists = try ifExists.isPresent ? FeatureProtocol.IfFileExists(from: ifExists) : .error
+      let layerName = json["layerName"]
+      self.layerName = try layerName.isPresent
+        ? layerName.string("string of 1 to 256 characters") { (1...256).contains($0.unicodeScalars.count) }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("path")
+      writer.value(path)
+      if let driver {
+        writer.key("driver")
+        writer.value(driver)
+      }
+      writer.key("ifExists")
+      ifExists.encode(to: &writer)
+      if let layerName {
+        writer.key("layerName")
+        writer.value(layerName)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// Features that were made, or where they are.
+  public struct DerivedFeatures: JSONDecodable, JSONEncodable, Sendable {
+    /// The revision of the features that they were made of; with a source the world's revision after this.
+    public var revision: Int
+    /// Their spatial reference.
+    public var spatialReference: String
+    /// Their number.
+    public var count: Int
+    /// The features, with the format `geojson`.
+    public var features: JSONOpaque?
+    /// The features, with the format `columns`.
+    public var columns: OverlayProtocol.FeatureColumns?
+    /// Their attributes.
+    public var fields: [SourceProtocol.Field]?
+    /// The new source.
+    public var source: String?
+    /// The new layer.
+    public var layer: String?
+    /// The file.
+    public var path: String?
+    /// Its format.
+    public var driver: String?
+    /// The name of the layer in it, where it has one.
+    public var layerName: String?
+    /// Its size. Unit: byte.
+    public var bytes: Int?
+    /// How the file differs from the features; absent when it does not.
+    public var differences: [FeatureProtocol.ExportDifference]?
+    /// The first 100 features for which there is no result; absent when there are none. They are left out.
+    public var failed: [FeatureProtocol.FailedFeature]?
+    /// The number of all those; absent when there are none.
+    public var failedCount: Int?
+
+    public init(
+      revision: Int, spatialReference: String, count: Int, features: JSONOpaque? = nil,
+      columns: OverlayProtocol.FeatureColumns? = nil, fields: [SourceProtocol.Field]? = nil, source: String? = nil,
+      layer: String? = nil, path: String? = nil, driver: String? = nil, layerName: String? = nil, bytes: Int? = nil,
+      differences: [FeatureProtocol.ExportDifference]? = nil, failed: [FeatureProtocol.FailedFeature]? = nil,
+      failedCount: Int? = nil
+    ) {
+      self.revision = revision
+      self.spatialReference = spatialReference
+      self.count = count
+      self.features = features
+      self.columns = columns
+      self.fields = fields
+      self.source = source
+      self.layer = layer
+      self.path = path
+      self.driver = driver
+      self.layerName = layerName
+      self.bytes = bytes
+      self.differences = differences
+      self.failed = failed
+      self.failedCount = failedCount
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`revision`, `spatialReference`, `count`")
+      self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
+      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
+      self.count = try json["count"].integer("integer of at least 0") { $0 >= 0 }
+      let features = json["features"]
+      self.features = try features.isPresent ? features.opaque("array") : nil
+      let columns = json["columns"]
+      self.columns = try columns.isPresent ? OverlayProtocol.FeatureColumns(from: columns) : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent ? fields.array(SourceProtocol.Field.init(from:)) : nil
+      let source = json["source"]
+      self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+      let layer = json["layer"]
+      self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
+      let driver = json["driver"]
+      self.driver = try driver.isPresent ? driver.string() : nil
+      let layerName = json["layerName"]
+      self.layerName = try layerName.isPresent ? layerName.string() : nil
+      let bytes = json["bytes"]
+      self.bytes = try bytes.isPresent ? bytes.integer("integer of at least 0") { $0 >= 0 } : nil
+      let differences = json["differences"]
+      self.differences = try differences.isPresent
+        ? differences.array(FeatureProtocol.ExportDifference.init(from:))
+        : nil
+      let failed = json["failed"]
+      self.failed = try failed.isPresent ? failed.array(FeatureProtocol.FailedFeature.init(from:)) : nil
+      let failedCount = json["failedCount"]
+      self.failedCount = try failedCount.isPresent ? failedCount.integer("integer of at least 1") { $0 >= 1 } : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("revision")
+      writer.value(revision)
+      writer.key("spatialReference")
+      writer.value(spatialReference)
+      writer.key("count")
+      writer.value(count)
+      if let features {
+        writer.key("features")
+        features.encode(to: &writer)
+      }
+      if let columns {
+        writer.key("columns")
+        columns.encode(to: &writer)
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
+      }
+      if let source {
+        writer.key("source")
+        writer.value(source)
+      }
+      if let layer {
+        writer.key("layer")
+        writer.value(layer)
+      }
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
+      if let driver {
+        writer.key("driver")
+        writer.value(driver)
+      }
+      if let layerName {
+        writer.key("layerName")
+        writer.value(layerName)
+      }
+      if let bytes {
+        writer.key("bytes")
+        writer.value(bytes)
+      }
+      if let differences {
+        writer.key("differences")
+        writer.array(differences) { $0.encode(to: &$1) }
+      }
+      if let failed {
+        writer.key("failed")
+        writer.array(failed) { $0.encode(to: &$1) }
+      }
+      if let failedCount {
+        writer.key("failedCount")
+        writer.value(failedCount)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// What is kept of features and those that they are combined with.
+  public enum CombineOperation: String, WireEnum {
+    /// What each has in common with each other, with the attributes of both.
+    case intersection
+    /// What of each is in none of the others, with its own attributes.
+    case erase
+    /// `intersection` and `erase`: all of the first.
+    case identity
+    /// `identity`, and what of the others is in none of the first, with their own attributes.
+    case union
+  }
+
   /// The file that an export writes.
   public protocol ExportFile: Sendable {
     /// The file; its folder has to exist.
@@ -650,6 +876,34 @@ public enum FeatureProtocol {
     /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge`
     /// when not even the first element fits, and with `partialResultToken`. Unit: byte.
     var maxBytes: Int? { get }
+  }
+
+  /// Features that are made of others, and where they go.
+  public protocol DerivedOutput: Sendable {
+    /// The spatial reference in which the geometries are computed, and that of the result; that of the features when
+    /// absent. Edges are transformed position by position.
+    var outSpatialReference: String? { get }
+    /// The attributes to keep; all when absent.
+    var properties: [String]? { get }
+    /// Where the result goes.
+    var output: FeatureProtocol.DerivedTarget { get }
+    /// With `features`: the form.
+    var format: FeatureProtocol.FeatureFormat { get }
+    /// With `source`: its id; minted when absent.
+    var source: String? { get }
+    /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+    var map: String? { get }
+    /// With `source`: a scene in place of a map.
+    var scene: String? { get }
+    /// With `map` or `scene`: the layer's id; minted when absent.
+    var layerId: String? { get }
+    /// With `map` or `scene`: the layer's name; the source's id when absent.
+    var layerName: String? { get }
+    /// With `file`: the file.
+    var file: FeatureProtocol.DerivedFile? { get }
+    /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+    /// fail.
+    var mend: Bool { get }
   }
 
   /// Returns features, as a GeoJSON FeatureCollection, with rings that wind as RFC 7946 has it, or in columns.
@@ -3675,5 +3929,1451 @@ public enum FeatureProtocol {
         writer.endObject()
       }
     }
+  }
+
+  /// Areas around features, in the plane: each with the attributes of its feature, or all as one. In degrees refused
+  /// with `planarDegrees`: give `outSpatialReference`.
+  public enum Buffer {
+    public static let name: StaticString = "feature/buffer"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput, GeometryProtocol.BufferOptions {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The spatial reference in which the geometries are computed, and that of the result; that of the features
+      /// when absent. Edges are transformed position by position.
+      public var outSpatialReference: String?
+      /// The attributes to keep; all when absent.
+      public var properties: [String]?
+      /// Where the result goes.
+      public var output: FeatureProtocol.DerivedTarget
+      /// With `features`: the form.
+      public var format: FeatureProtocol.FeatureFormat
+      /// With `source`: its id; minted when absent.
+      public var source: String?
+      /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+      public var map: String?
+      /// With `source`: a scene in place of a map.
+      public var scene: String?
+      /// With `map` or `scene`: the layer's id; minted when absent.
+      public var layerId: String?
+      /// With `map` or `scene`: the layer's name; the source's id when absent.
+      public var layerName: String?
+      /// With `file`: the file.
+      public var file: FeatureProtocol.DerivedFile?
+      /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+      /// fail.
+      public var mend: Bool
+      /// Chords of a quarter of a circle.
+      public var quadrantSegments: Int
+      /// How lines end.
+      public var cap: GeometryProtocol.BufferCap
+      /// The outer side of bends.
+      public var join: GeometryProtocol.BufferJoin
+      /// With `mitre`: the longest corner, in distances.
+      public var mitreLimit: Double
+      /// Of lines only the left side, or the right one with a negative distance.
+      public var oneSided: Bool
+      /// Whether the buffers are united: the result is one.
+      public var together: Bool
+      /// The distance; negative shrinks polygons. This or `distanceExpression`. Unit: unit of the result's spatial
+      /// reference.
+      public var distance: Double?
+      /// The distance of each feature, as a number; a feature without one fails.
+      public var distanceExpression: JSONOpaque?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, outSpatialReference: String? = nil,
+        properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
+        format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
+        scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false, quadrantSegments: Int = 8,
+        cap: GeometryProtocol.BufferCap = .round, join: GeometryProtocol.BufferJoin = .round, mitreLimit: Double = 5,
+        oneSided: Bool = false, together: Bool = false, distance: Double? = nil, distanceExpression: JSONOpaque? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.outSpatialReference = outSpatialReference
+        self.properties = properties
+        self.output = output
+        self.format = format
+        self.source = source
+        self.map = map
+        self.scene = scene
+        self.layerId = layerId
+        self.layerName = layerName
+        self.file = file
+        self.mend = mend
+        self.quadrantSegments = quadrantSegments
+        self.cap = cap
+        self.join = join
+        self.mitreLimit = mitreLimit
+        self.oneSided = oneSided
+        self.together = together
+        self.distance = distance
+        self.distanceExpression = distanceExpression
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.DerivedTarget(from: output) : .features
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let layerId = json["layerId"]
+        self.layerId = try layerId.isPresent ? SessionProtocol.readObjectId(layerId) : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let file = json["file"]
+        self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+        let quadrantSegments = json["quadrantSegments"]
+        self.quadrantSegments = try quadrantSegments.isPresent
+          ? quadrantSegments.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
+          : 8
+        let cap = json["cap"]
+        self.cap = try cap.isPresent ? GeometryProtocol.BufferCap(from: cap) : .round
+        let join = json["join"]
+        self.join = try join.isPresent ? GeometryProtocol.BufferJoin(from: join) : .round
+        let mitreLimit = json["mitreLimit"]
+        self.mitreLimit = try mitreLimit.isPresent
+          ? mitreLimit.double("number in 1...1000000") { $0 >= 1 && $0 <= 1000000 }
+          : 5
+        let oneSided = json["oneSided"]
+        self.oneSided = try oneSided.isPresent ? oneSided.bool() : false
+        let together = json["together"]
+        self.together = try together.isPresent ? together.bool() : false
+        let distance = json["distance"]
+        self.distance = try distance.isPresent ? distance.double() : nil
+        let distanceExpression = json["distanceExpression"]
+        self.distanceExpression = try distanceExpression.isPresent
+          ? SymbologyProtocol.readExpression(distanceExpression)
+          : nil
+      }
+    }
+
+    public typealias Result = FeatureProtocol.DerivedFeatures
+  }
+
+  /// Features that have attributes in common as one: the union of their geometries, with these attributes and
+  /// statistics of others. In ascending order of the attributes; ids are numbered from 1.
+  public enum Dissolve {
+    public static let name: StaticString = "feature/dissolve"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The spatial reference in which the geometries are computed, and that of the result; that of the features
+      /// when absent. Edges are transformed position by position.
+      public var outSpatialReference: String?
+      /// The attributes to keep; all when absent.
+      public var properties: [String]?
+      /// Where the result goes.
+      public var output: FeatureProtocol.DerivedTarget
+      /// With `features`: the form.
+      public var format: FeatureProtocol.FeatureFormat
+      /// With `source`: its id; minted when absent.
+      public var source: String?
+      /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+      public var map: String?
+      /// With `source`: a scene in place of a map.
+      public var scene: String?
+      /// With `map` or `scene`: the layer's id; minted when absent.
+      public var layerId: String?
+      /// With `map` or `scene`: the layer's name; the source's id when absent.
+      public var layerName: String?
+      /// With `file`: the file.
+      public var file: FeatureProtocol.DerivedFile?
+      /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+      /// fail.
+      public var mend: Bool
+      /// The attributes; without any there is one feature.
+      public var groupBy: [String]?
+      /// Statistics of the features that become one. Their names are unique, and differ from those in `groupBy`.
+      public var statistics: [FeatureProtocol.Statistic]?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, outSpatialReference: String? = nil,
+        properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
+        format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
+        scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false, groupBy: [String]? = nil,
+        statistics: [FeatureProtocol.Statistic]? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.outSpatialReference = outSpatialReference
+        self.properties = properties
+        self.output = output
+        self.format = format
+        self.source = source
+        self.map = map
+        self.scene = scene
+        self.layerId = layerId
+        self.layerName = layerName
+        self.file = file
+        self.mend = mend
+        self.groupBy = groupBy
+        self.statistics = statistics
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.DerivedTarget(from: output) : .features
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let layerId = json["layerId"]
+        self.layerId = try layerId.isPresent ? SessionProtocol.readObjectId(layerId) : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let file = json["file"]
+        self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+        let groupBy = json["groupBy"]
+        self.groupBy = try groupBy.isPresent
+          ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let statistics = json["statistics"]
+        self.statistics = try statistics.isPresent
+          ? statistics.array("array of at most 64 elements", 0...64, FeatureProtocol.Statistic.init(from:))
+          : nil
+      }
+    }
+
+    public typealias Result = FeatureProtocol.DerivedFeatures
+  }
+
+  /// The parts of features within an area, each of the dimension of its feature. What only touches the area is left
+  /// out.
+  public enum Clip {
+    public static let name: StaticString = "feature/clip"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The spatial reference in which the geometries are computed, and that of the result; that of the features
+      /// when absent. Edges are transformed position by position.
+      public var outSpatialReference: String?
+      /// The attributes to keep; all when absent.
+      public var properties: [String]?
+      /// Where the result goes.
+      public var output: FeatureProtocol.DerivedTarget
+      /// With `features`: the form.
+      public var format: FeatureProtocol.FeatureFormat
+      /// With `source`: its id; minted when absent.
+      public var source: String?
+      /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+      public var map: String?
+      /// With `source`: a scene in place of a map.
+      public var scene: String?
+      /// With `map` or `scene`: the layer's id; minted when absent.
+      public var layerId: String?
+      /// With `map` or `scene`: the layer's name; the source's id when absent.
+      public var layerName: String?
+      /// With `file`: the file.
+      public var file: FeatureProtocol.DerivedFile?
+      /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+      /// fail.
+      public var mend: Bool
+      /// The area, in the spatial reference of the result; polygons. This or `areaFeatures`.
+      public var area: JSONOpaque?
+      /// Features whose polygons, united, are the area.
+      public var areaFeatures: FeatureProtocol.JoinSource?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, outSpatialReference: String? = nil,
+        properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
+        format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
+        scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false, area: JSONOpaque? = nil,
+        areaFeatures: FeatureProtocol.JoinSource? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.outSpatialReference = outSpatialReference
+        self.properties = properties
+        self.output = output
+        self.format = format
+        self.source = source
+        self.map = map
+        self.scene = scene
+        self.layerId = layerId
+        self.layerName = layerName
+        self.file = file
+        self.mend = mend
+        self.area = area
+        self.areaFeatures = areaFeatures
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.DerivedTarget(from: output) : .features
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let layerId = json["layerId"]
+        self.layerId = try layerId.isPresent ? SessionProtocol.readObjectId(layerId) : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let file = json["file"]
+        self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+        let area = json["area"]
+        self.area = try area.isPresent ? area.opaque("object") : nil
+        let areaFeatures = json["areaFeatures"]
+        self.areaFeatures = try areaFeatures.isPresent ? FeatureProtocol.JoinSource(from: areaFeatures) : nil
+      }
+    }
+
+    public typealias Result = FeatureProtocol.DerivedFeatures
+  }
+
+  /// The overlay of features with others. Attributes of the others that have a name of the first get `_2`; of parts
+  /// with one side alone the others are null. Parts have the lower of both dimensions; what only touches is left out.
+  /// Ids are numbered from 1.
+  public enum Combine {
+    public static let name: StaticString = "feature/combine"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The spatial reference in which the geometries are computed, and that of the result; that of the features
+      /// when absent. Edges are transformed position by position.
+      public var outSpatialReference: String?
+      /// The attributes to keep; all when absent.
+      public var properties: [String]?
+      /// Where the result goes.
+      public var output: FeatureProtocol.DerivedTarget
+      /// With `features`: the form.
+      public var format: FeatureProtocol.FeatureFormat
+      /// With `source`: its id; minted when absent.
+      public var source: String?
+      /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+      public var map: String?
+      /// With `source`: a scene in place of a map.
+      public var scene: String?
+      /// With `map` or `scene`: the layer's id; minted when absent.
+      public var layerId: String?
+      /// With `map` or `scene`: the layer's name; the source's id when absent.
+      public var layerName: String?
+      /// With `file`: the file.
+      public var file: FeatureProtocol.DerivedFile?
+      /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+      /// fail.
+      public var mend: Bool
+      /// What is kept.
+      public var operation: FeatureProtocol.CombineOperation
+      /// The other features.
+      public var others: FeatureProtocol.JoinSource
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, outSpatialReference: String? = nil,
+        properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
+        format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
+        scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false,
+        operation: FeatureProtocol.CombineOperation = .intersection, others: FeatureProtocol.JoinSource
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.outSpatialReference = outSpatialReference
+        self.properties = properties
+        self.output = output
+        self.format = format
+        self.source = source
+        self.map = map
+        self.scene = scene
+        self.layerId = layerId
+        self.layerName = layerName
+        self.file = file
+        self.mend = mend
+        self.operation = operation
+        self.others = others
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.DerivedTarget(from: output) : .features
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let layerId = json["layerId"]
+        self.layerId = try layerId.isPresent ? SessionProtocol.readObjectId(layerId) : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let file = json["file"]
+        self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+        let operation = json["operation"]
+        self.operation = try operation.isPresent ? FeatureProtocol.CombineOperation(from: operation) : .intersection
+        self.others = try FeatureProtocol.JoinSource(from: json["others"])
+      }
+    }
+
+    public typealias Result = FeatureProtocol.DerivedFeatures
+  }
+
+  /// The centres of mass of features as points; with `inside` points within the features.
+  public enum Centroid {
+    public static let name: StaticString = "feature/centroid"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The spatial reference in which the geometries are computed, and that of the result; that of the features
+      /// when absent. Edges are transformed position by position.
+      public var outSpatialReference: String?
+      /// The attributes to keep; all when absent.
+      public var properties: [String]?
+      /// Where the result goes.
+      public var output: FeatureProtocol.DerivedTarget
+      /// With `features`: the form.
+      public var format: FeatureProtocol.FeatureFormat
+      /// With `source`: its id; minted when absent.
+      public var source: String?
+      /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+      public var map: String?
+      /// With `source`: a scene in place of a map.
+      public var scene: String?
+      /// With `map` or `scene`: the layer's id; minted when absent.
+      public var layerId: String?
+      /// With `map` or `scene`: the layer's name; the source's id when absent.
+      public var layerName: String?
+      /// With `file`: the file.
+      public var file: FeatureProtocol.DerivedFile?
+      /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+      /// fail.
+      public var mend: Bool
+      /// Whether the point is that of `geometry/labelPoint`.
+      public var inside: Bool
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, outSpatialReference: String? = nil,
+        properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
+        format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
+        scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false, inside: Bool = false
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.outSpatialReference = outSpatialReference
+        self.properties = properties
+        self.output = output
+        self.format = format
+        self.source = source
+        self.map = map
+        self.scene = scene
+        self.layerId = layerId
+        self.layerName = layerName
+        self.file = file
+        self.mend = mend
+        self.inside = inside
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.DerivedTarget(from: output) : .features
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let layerId = json["layerId"]
+        self.layerId = try layerId.isPresent ? SessionProtocol.readObjectId(layerId) : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let file = json["file"]
+        self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+        let inside = json["inside"]
+        self.inside = try inside.isPresent ? inside.bool() : false
+      }
+    }
+
+    public typealias Result = FeatureProtocol.DerivedFeatures
+  }
+
+  /// Features in another spatial reference. Z is transformed, M is kept where the result has it.
+  public enum Project {
+    public static let name: StaticString = "feature/project"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The spatial reference in which the geometries are computed, and that of the result; that of the features
+      /// when absent. Edges are transformed position by position.
+      public var outSpatialReference: String?
+      /// The attributes to keep; all when absent.
+      public var properties: [String]?
+      /// Where the result goes.
+      public var output: FeatureProtocol.DerivedTarget
+      /// With `features`: the form.
+      public var format: FeatureProtocol.FeatureFormat
+      /// With `source`: its id; minted when absent.
+      public var source: String?
+      /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+      public var map: String?
+      /// With `source`: a scene in place of a map.
+      public var scene: String?
+      /// With `map` or `scene`: the layer's id; minted when absent.
+      public var layerId: String?
+      /// With `map` or `scene`: the layer's name; the source's id when absent.
+      public var layerName: String?
+      /// With `file`: the file.
+      public var file: FeatureProtocol.DerivedFile?
+      /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+      /// fail.
+      public var mend: Bool
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, outSpatialReference: String? = nil,
+        properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
+        format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
+        scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.outSpatialReference = outSpatialReference
+        self.properties = properties
+        self.output = output
+        self.format = format
+        self.source = source
+        self.map = map
+        self.scene = scene
+        self.layerId = layerId
+        self.layerName = layerName
+        self.file = file
+        self.mend = mend
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.DerivedTarget(from: output) : .features
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let layerId = json["layerId"]
+        self.layerId = try layerId.isPresent ? SessionProtocol.readObjectId(layerId) : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let file = json["file"]
+        self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+      }
+    }
+
+    public typealias Result = FeatureProtocol.DerivedFeatures
+  }
+
+  /// Features with new attributes: those of `computedFields`.
+  public enum Calculate {
+    public static let name: StaticString = "feature/calculate"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The spatial reference in which the geometries are computed, and that of the result; that of the features
+      /// when absent. Edges are transformed position by position.
+      public var outSpatialReference: String?
+      /// The attributes to keep; all when absent.
+      public var properties: [String]?
+      /// Where the result goes.
+      public var output: FeatureProtocol.DerivedTarget
+      /// With `features`: the form.
+      public var format: FeatureProtocol.FeatureFormat
+      /// With `source`: its id; minted when absent.
+      public var source: String?
+      /// With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+      public var map: String?
+      /// With `source`: a scene in place of a map.
+      public var scene: String?
+      /// With `map` or `scene`: the layer's id; minted when absent.
+      public var layerId: String?
+      /// With `map` or `scene`: the layer's name; the source's id when absent.
+      public var layerName: String?
+      /// With `file`: the file.
+      public var file: FeatureProtocol.DerivedFile?
+      /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
+      /// fail.
+      public var mend: Bool
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, outSpatialReference: String? = nil,
+        properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
+        format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
+        scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.outSpatialReference = outSpatialReference
+        self.properties = properties
+        self.output = output
+        self.format = format
+        self.source = source
+        self.map = map
+        self.scene = scene
+        self.layerId = layerId
+        self.layerName = layerName
+        self.file = file
+        self.mend = mend
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.DerivedTarget(from: output) : .features
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
+        let source = json["source"]
+        self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let layerId = json["layerId"]
+        self.layerId = try layerId.isPresent ? SessionProtocol.readObjectId(layerId) : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let file = json["file"]
+        self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+      }
+    }
+
+    public typealias Result = FeatureProtocol.DerivedFeatures
   }
 }

@@ -18,6 +18,13 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias ExportStatistics = FeatureProtocol.ExportStatistics
   typealias ExportJoin = FeatureProtocol.ExportJoin
   typealias Export = FeatureProtocol.Export
+  typealias Buffer = FeatureProtocol.Buffer
+  typealias Dissolve = FeatureProtocol.Dissolve
+  typealias Clip = FeatureProtocol.Clip
+  typealias Combine = FeatureProtocol.Combine
+  typealias Centroid = FeatureProtocol.Centroid
+  typealias Project = FeatureProtocol.Project
+  typealias Calculate = FeatureProtocol.Calculate
 
   /// Returns features, as a GeoJSON FeatureCollection, with rings that wind as RFC 7946 has it, or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
@@ -77,6 +84,34 @@ public protocol FeatureHandlers: MethodHandlers {
 
   /// Writes features to a file.
   static func export(_ params: Export.Params, in world: inout Types.World) throws -> TaskPlan<Types, Export.Result>
+
+  /// Areas around features, in the plane: each with the attributes of its feature, or all as one.
+  static func buffer(_ params: Buffer.Params, in world: inout Types.World) throws -> TaskPlan<Types, Buffer.Result>
+
+  /// Features that have attributes in common as one: the union of their geometries, with these attributes and
+  /// statistics of others.
+  static func dissolve(
+    _ params: Dissolve.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Dissolve.Result>
+
+  /// The parts of features within an area, each of the dimension of its feature.
+  static func clip(_ params: Clip.Params, in world: inout Types.World) throws -> TaskPlan<Types, Clip.Result>
+
+  /// The overlay of features with others.
+  static func combine(_ params: Combine.Params, in world: inout Types.World) throws -> TaskPlan<Types, Combine.Result>
+
+  /// The centres of mass of features as points; with `inside` points within the features.
+  static func centroid(
+    _ params: Centroid.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Centroid.Result>
+
+  /// Features in another spatial reference.
+  static func project(_ params: Project.Params, in world: inout Types.World) throws -> TaskPlan<Types, Project.Result>
+
+  /// Features with new attributes: those of `computedFields`.
+  static func calculate(
+    _ params: Calculate.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Calculate.Result>
 }
 
 extension FeatureHandlers {
@@ -95,5 +130,12 @@ extension FeatureHandlers {
     host.task("feature/exportStatistics", exportStatistics)
     host.task("feature/exportJoin", exportJoin)
     host.task("feature/export", export)
+    host.task("feature/buffer", buffer)
+    host.task("feature/dissolve", dissolve)
+    host.task("feature/clip", clip)
+    host.task("feature/combine", combine)
+    host.task("feature/centroid", centroid)
+    host.task("feature/project", project)
+    host.task("feature/calculate", calculate)
   }
 }

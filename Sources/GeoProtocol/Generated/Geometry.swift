@@ -432,6 +432,22 @@ public enum GeometryProtocol {
     var mend: Bool { get }
   }
 
+  /// The form of buffers.
+  public protocol BufferOptions: Sendable {
+    /// Chords of a quarter of a circle.
+    var quadrantSegments: Int { get }
+    /// How lines end.
+    var cap: GeometryProtocol.BufferCap { get }
+    /// The outer side of bends.
+    var join: GeometryProtocol.BufferJoin { get }
+    /// With `mitre`: the longest corner, in distances.
+    var mitreLimit: Double { get }
+    /// Of lines only the left side, or the right one with a negative distance.
+    var oneSided: Bool { get }
+    /// Whether the buffers are united: the result is one.
+    var together: Bool { get }
+  }
+
   /// The second geometry of an operation with two.
   public protocol OtherGeometries: Sendable {
     /// The second for each of them; this or `others`.
@@ -445,7 +461,7 @@ public enum GeometryProtocol {
   public enum Buffer {
     public static let name: StaticString = "geometry/buffer"
 
-    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands, GeometryProtocol.MendOption {
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands, GeometryProtocol.MendOption, GeometryProtocol.BufferOptions {
       /// One geometry.
       public var geometry: JSONOpaque?
       /// Several: each gives a result of its own, or a failure.
@@ -458,10 +474,6 @@ public enum GeometryProtocol {
       /// Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is
       /// refused, with the place of the fault.
       public var mend: Bool
-      /// The distance; negative shrinks polygons. This or `distances`. Unit: unit of the spatial reference.
-      public var distance: Double?
-      /// One for each geometry, in order. Unit: unit of the spatial reference.
-      public var distances: [Double]?
       /// Chords of a quarter of a circle.
       public var quadrantSegments: Int
       /// How lines end.
@@ -472,29 +484,32 @@ public enum GeometryProtocol {
       public var mitreLimit: Double
       /// Of lines only the left side, or the right one with a negative distance.
       public var oneSided: Bool
-      /// Whether the buffers are united: the result is one geometry.
+      /// Whether the buffers are united: the result is one.
       public var together: Bool
+      /// The distance; negative shrinks polygons. This or `distances`. Unit: unit of the spatial reference.
+      public var distance: Double?
+      /// One for each geometry, in order. Unit: unit of the spatial reference.
+      public var distances: [Double]?
 
       public init(
         geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
-        spatialReference: String? = nil, mend: Bool = false, distance: Double? = nil, distances: [Double]? = nil,
-        quadrantSegments: Int = 8, cap: GeometryProtocol.BufferCap = .round,
-        join: GeometryProtocol.BufferJoin = .round, mitreLimit: Double = 5, oneSided: Bool = false,
-        together: Bool = false
+        spatialReference: String? = nil, mend: Bool = false, quadrantSegments: Int = 8,
+        cap: GeometryProtocol.BufferCap = .round, join: GeometryProtocol.BufferJoin = .round, mitreLimit: Double = 5,
+        oneSided: Bool = false, together: Bool = false, distance: Double? = nil, distances: [Double]? = nil
       ) {
         self.geometry = geometry
         self.geometries = geometries
         self.columns = columns
         self.spatialReference = spatialReference
         self.mend = mend
-        self.distance = distance
-        self.distances = distances
         self.quadrantSegments = quadrantSegments
         self.cap = cap
         self.join = join
         self.mitreLimit = mitreLimit
         self.oneSided = oneSided
         self.together = together
+        self.distance = distance
+        self.distances = distances
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -513,12 +528,6 @@ public enum GeometryProtocol {
           : nil
         let mend = json["mend"]
         self.mend = try mend.isPresent ? mend.bool() : false
-        let distance = json["distance"]
-        self.distance = try distance.isPresent ? distance.double() : nil
-        let distances = json["distances"]
-        self.distances = try distances.isPresent
-          ? distances.array("array of at most 1000000 elements", 0...1000000) { (e) throws(JSONError) in try e.double() }
-          : nil
         let quadrantSegments = json["quadrantSegments"]
         self.quadrantSegments = try quadrantSegments.isPresent
           ? quadrantSegments.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
@@ -535,6 +544,12 @@ public enum GeometryProtocol {
         self.oneSided = try oneSided.isPresent ? oneSided.bool() : false
         let together = json["together"]
         self.together = try together.isPresent ? together.bool() : false
+        let distance = json["distance"]
+        self.distance = try distance.isPresent ? distance.double() : nil
+        let distances = json["distances"]
+        self.distances = try distances.isPresent
+          ? distances.array("array of at most 1000000 elements", 0...1000000) { (e) throws(JSONError) in try e.double() }
+          : nil
       }
     }
 

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a1e8d2c4d6f7c18d"
+  public static let hash = "a4bdf120ff95394b"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model",
@@ -477,9 +477,94 @@ public enum WireProtocol {
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
+      name: "feature/buffer", domain: "feature", shape: .task, since: "0.5.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      "file", "mend", "quadrantSegments", "cap", "join", "mitreLimit", "oneSided", "together", "distance",
+      "distanceExpression"], required: [],
+      errors: [.planarDegrees, .unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists, .pathRefused,
+      .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed, .writerFailed,
+      .unknownFormat, .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind, .notLoaded,
+      .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime,
+      .invalidTime, .invalidGeometry]
+    ),
+    MethodInfo(
+      name: "feature/dissolve", domain: "feature", shape: .task, since: "0.5.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      "file", "mend", "groupBy", "statistics"], required: [],
+      errors: [.unknownField, .tooManyGroups, .unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists,
+      .pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed,
+      .writerFailed, .unknownFormat, .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind,
+      .notLoaded, .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime,
+      .invalidGeometry]
+    ),
+    MethodInfo(
+      name: "feature/clip", domain: "feature", shape: .task, since: "0.5.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      "file", "mend", "area", "areaFeatures"], required: [],
+      errors: [.invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists,
+      .pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed,
+      .writerFailed, .unknownFormat, .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind,
+      .notLoaded, .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime,
+      .invalidTime]
+    ),
+    MethodInfo(
+      name: "feature/combine", domain: "feature", shape: .task, since: "0.5.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      "file", "mend", "operation", "others"], required: ["others"],
+      errors: [.unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists, .pathRefused, .notAFile,
+      .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat,
+      .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .transformFailed,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry]
+    ),
+    MethodInfo(
+      name: "feature/centroid", domain: "feature", shape: .task, since: "0.5.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      "file", "mend", "inside"], required: [],
+      errors: [.unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists, .pathRefused, .notAFile,
+      .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat,
+      .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .transformFailed,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry]
+    ),
+    MethodInfo(
+      name: "feature/project", domain: "feature", shape: .task, since: "0.5.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      "file", "mend"], required: [],
+      errors: [.unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists, .pathRefused, .notAFile,
+      .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat,
+      .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .transformFailed,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry]
+    ),
+    MethodInfo(
+      name: "feature/calculate", domain: "feature", shape: .task, since: "0.5.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      "file", "mend"], required: [],
+      errors: [.unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists, .pathRefused, .notAFile,
+      .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat,
+      .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .transformFailed,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry]
+    ),
+    MethodInfo(
       name: "geometry/buffer", domain: "geometry", shape: .task, since: "0.5.0",
-      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "distance", "distances",
-      "quadrantSegments", "cap", "join", "mitreLimit", "oneSided", "together"], required: [],
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "quadrantSegments", "cap", "join",
+      "mitreLimit", "oneSided", "together", "distance", "distances"], required: [],
       errors: [.planarDegrees, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
       .resultTooLarge]
     ),

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a1e8d2c4d6f7c18d"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a4bdf120ff95394b"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1367,23 +1367,469 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"large.geojson"},\#
 {"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":9,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":2,"exceededLimit":false,"bytes":355,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/buffer","summary":"Areas around features, in the plane: each with the attributes of its feature, or all as one.","description":"Areas around features, in the plane: each with the attributes of its feature, or all as one. In degrees refused with `planarDegrees`: give `outSpatialReference`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. Edges are transformed position by position.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
+{"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
+{"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"With `source`: a map that gets a loaded layer over it, on top of its operational layers.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"With `source`: a scene in place of a map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"quadrantSegments","description":"Chords of a quarter of a circle.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":8}},\#
+{"name":"cap","description":"How lines end.","required":false,"schema":{"$ref":"#/components/schemas/BufferCap","default":"round"}},\#
+{"name":"join","description":"The outer side of bends.","required":false,"schema":{"$ref":"#/components/schemas/BufferJoin","default":"round"}},\#
+{"name":"mitreLimit","description":"With `mitre`: the longest corner, in distances.","required":false,"schema":{"type":"number","minimum":1,"maximum":1000000,"default":5}},\#
+{"name":"oneSided","description":"Of lines only the left side, or the right one with a negative distance.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"together","description":"Whether the buffers are united: the result is one.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"distance","description":"The distance; negative shrinks polygons. This or `distanceExpression`.","required":false,"schema":{"type":"number"},\#
+"x-unit":"unit of the result's spatial reference"},\#
+{"name":"distanceExpression","description":"The distance of each feature, as a number; a feature without one fails.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"places"},\#
+{"name":"distance","value":1000},\#
+{"name":"outSpatialReference","value":"EPSG:25832"},\#
+{"name":"quadrantSegments","value":1},\#
+{"name":"whereClause","value":"name = 'a'"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:25832","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"Polygon","coordinates":[[[501000,5316300.22433],[500000,5317300.22433],[499000,5316300.22433],[500000,5315300.22433],[501000,5316300.22433]]]},\#
+"properties":{"name":"a","kind":"x","n":1}}],"fields":[{"name":"name","type":"string"},\#
+{"name":"kind","type":"string"},\#
+{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"feature/dissolve","summary":"Features that have attributes in common as one: the union of their geometries, with these attributes and statistics of others.","description":"Features that have attributes in common as one: the union of their geometries, with these attributes and statistics of others. In ascending order of the attributes; ids are numbered from 1.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. Edges are transformed position by position.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
+{"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
+{"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"With `source`: a map that gets a loaded layer over it, on top of its operational layers.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"With `source`: a scene in place of a map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"groupBy","description":"The attributes; without any there is one feature.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":16}},\#
+{"name":"statistics","description":"Statistics of the features that become one. Their names are unique, and differ from those in `groupBy`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
+"maxItems":64}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"places"},\#
+{"name":"groupBy","value":["kind"]},\#
+{"name":"statistics","value":[{"type":"sum","field":"n"}]}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:4326","count":2,"features":[{"type":"Feature","id":1,"geometry":{"type":"MultiPoint","coordinates":[[9,48],[10,48.5]]},\#
+"properties":{"kind":"x","sum_n":5}},\#
+{"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[9.1,48]},\#
+"properties":{"kind":"y","sum_n":2}}],"fields":[{"name":"kind","type":"string"},\#
+{"name":"sum_n","type":"double"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"feature/clip","summary":"The parts of features within an area, each of the dimension of its feature.","description":"The parts of features within an area, each of the dimension of its feature. What only touches the area is left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. Edges are transformed position by position.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
+{"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
+{"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"With `source`: a map that gets a loaded layer over it, on top of its operational layers.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"With `source`: a scene in place of a map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"area","description":"The area, in the spatial reference of the result; polygons. This or `areaFeatures`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"areaFeatures","description":"Features whose polygons, united, are the area.","required":false,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"places"},\#
+{"name":"area","value":{"type":"Envelope","xMin":8,"yMin":47,"xMax":9.5,"yMax":49}}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:4326","count":2,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[9,48]},\#
+"properties":{"name":"a","kind":"x","n":1}},\#
+{"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[9.1,48]},\#
+"properties":{"name":"b","kind":"y","n":2}}],"fields":[{"name":"name","type":"string"},\#
+{"name":"kind","type":"string"},\#
+{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"feature/combine","summary":"The overlay of features with others.","description":"The overlay of features with others. Attributes of the others that have a name of the first get `_2`; of parts with one side alone the others are null. Parts have the lower of both dimensions; what only touches is left out. Ids are numbered from 1.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"others","description":"The other features.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. Edges are transformed position by position.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
+{"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
+{"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"With `source`: a map that gets a loaded layer over it, on top of its operational layers.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"With `source`: a scene in place of a map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"operation","description":"What is kept.","required":false,"schema":{"$ref":"#/components/schemas/CombineOperation","default":"intersection"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"areas"},\#
+{"name":"others","value":{"layer":"areas","whereClause":"n = 2"}},\#
+{"name":"operation","value":"erase"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:25832","count":2,"features":[{"type":"Feature","id":1,"geometry":{"type":"Polygon","coordinates":[[[0,0],[3,0],[3,4],[0,4],[0,0]]]},\#
+"properties":{"name":"west","n":1}},\#
+{"type":"Feature","id":2,"geometry":{"type":"Polygon","coordinates":[[[20,0],[21,0],[21,1],[20,1],[20,0]]]},\#
+"properties":{"name":"far","n":3}}],"fields":[{"name":"name","type":"string"},\#
+{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"feature/centroid","summary":"The centres of mass of features as points; with `inside` points within the features.","description":"The centres of mass of features as points; with `inside` points within the features.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. Edges are transformed position by position.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
+{"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
+{"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"With `source`: a map that gets a loaded layer over it, on top of its operational layers.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"With `source`: a scene in place of a map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"inside","description":"Whether the point is that of `geometry/labelPoint`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"areas"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:25832","count":3,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2,2]},\#
+"properties":{"name":"west","n":1}},\#
+{"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[5,2]},\#
+"properties":{"name":"east","n":2}},\#
+{"type":"Feature","id":3,"geometry":{"type":"Point","coordinates":[20.5,0.5]},\#
+"properties":{"name":"far","n":3}}],"fields":[{"name":"name","type":"string"},\#
+{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"feature/project","summary":"Features in another spatial reference.","description":"Features in another spatial reference. Z is transformed, M is kept where the result has it.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. Edges are transformed position by position.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
+{"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
+{"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"With `source`: a map that gets a loaded layer over it, on top of its operational layers.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"With `source`: a scene in place of a map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"places"},\#
+{"name":"outSpatialReference","value":"EPSG:3857"},\#
+{"name":"whereClause","value":"name = 'a'"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:3857","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[1001875.41714,6106854.83489]},\#
+"properties":{"name":"a","kind":"x","n":1}}],"fields":[{"name":"name","type":"string"},\#
+{"name":"kind","type":"string"},\#
+{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"feature/calculate","summary":"Features with new attributes: those of `computedFields`.","description":"Features with new attributes: those of `computedFields`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. Edges are transformed position by position.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
+{"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
+{"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"With `source`: a map that gets a loaded layer over it, on top of its operational layers.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"With `source`: a scene in place of a map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"places"},\#
+{"name":"computedFields","value":[{"name":"twice","expression":"n * 2"}]},\#
+{"name":"properties","value":["name","twice"]},\#
+{"name":"whereClause","value":"name = 'a'"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:4326","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[9,48]},\#
+"properties":{"name":"a","twice":2}}],"fields":[{"name":"name","type":"string"},\#
+{"name":"twice","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"geometry/buffer","summary":"The area within a distance of a geometry, in the plane.","description":"The area within a distance of a geometry, in the plane. Of degrees it is refused with `planarDegrees`: `geometry/geodeticBuffer` measures on the ellipsoid.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":1000000}},\#
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
-{"name":"distance","description":"The distance; negative shrinks polygons. This or `distances`.","required":false,"schema":{"type":"number"},\#
-"x-unit":"unit of the spatial reference"},\#
-{"name":"distances","description":"One for each geometry, in order.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
-"maxItems":1000000},\#
-"x-unit":"unit of the spatial reference"},\#
 {"name":"quadrantSegments","description":"Chords of a quarter of a circle.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":8}},\#
 {"name":"cap","description":"How lines end.","required":false,"schema":{"$ref":"#/components/schemas/BufferCap","default":"round"}},\#
 {"name":"join","description":"The outer side of bends.","required":false,"schema":{"$ref":"#/components/schemas/BufferJoin","default":"round"}},\#
 {"name":"mitreLimit","description":"With `mitre`: the longest corner, in distances.","required":false,"schema":{"type":"number","minimum":1,"maximum":1000000,"default":5}},\#
 {"name":"oneSided","description":"Of lines only the left side, or the right one with a negative distance.","required":false,"schema":{"type":"boolean","default":false}},\#
-{"name":"together","description":"Whether the buffers are united: the result is one geometry.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"together","description":"Whether the buffers are united: the result is one.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"distance","description":"The distance; negative shrinks polygons. This or `distances`.","required":false,"schema":{"type":"number"},\#
+"x-unit":"unit of the spatial reference"},\#
+{"name":"distances","description":"One for each geometry, in order.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
+"maxItems":1000000},\#
+"x-unit":"unit of the spatial reference"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
@@ -4406,6 +4852,34 @@ public enum OpenRPCDocument {
 "examples":["within"],"x-since":"0.2.0","x-domain":"feature"},\#
 "JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of features that it is joined with, which may be 0, and `aggregates`."},\#
 "examples":["counts"],"x-since":"0.2.0","x-domain":"feature"},\#
+"DerivedTarget":{"title":"DerivedTarget","description":"Where features that are made go.","type":"string","enum":["features","source","file"],"x-enum-descriptions":{"features":"Into the answer, in the requested format.","source":"Into a new source in memory, as `source/openInline` makes one of columns, and with `map` or `scene` into a loaded layer over it.","file":"Into a file, as `feature/export` writes it."},\#
+"examples":["source"],"x-since":"0.5.0","x-domain":"feature"},\#
+"DerivedFile":{"title":"DerivedFile","description":"The file that takes features.","type":"object","required":["path"],"properties":{"path":{"$ref":"#/components/schemas/FilePath","description":"The file; its folder has to exist."},\#
+"driver":{"type":"string","maxLength":32,"description":"The format, as in `feature/export`."},\#
+"ifExists":{"$ref":"#/components/schemas/IfFileExists","description":"What to do when a file of that name exists.","default":"error"},\#
+"layerName":{"type":"string","minLength":1,"maxLength":256,"description":"The name of the layer in the file, as in `feature/export`."}},\#
+"examples":[{"path":"near.gpkg"}],"x-since":"0.5.0","x-domain":"feature"},\#
+"DerivedFeatures":{"title":"DerivedFeatures","description":"Features that were made, or where they are.","type":"object","required":["revision","spatialReference","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the features that they were made of; with a source the world's revision after this."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Their spatial reference."},\#
+"count":{"type":"integer","minimum":0,"description":"Their number."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"The features, with the format `geojson`."},\#
+"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features, with the format `columns`."},\#
+"fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
+"description":"Their attributes."},\#
+"source":{"$ref":"#/components/schemas/ObjectId","description":"The new source."},\#
+"layer":{"$ref":"#/components/schemas/ObjectId","description":"The new layer."},\#
+"path":{"type":"string","description":"The file."},\#
+"driver":{"type":"string","description":"Its format."},\#
+"layerName":{"type":"string","description":"The name of the layer in it, where it has one."},\#
+"bytes":{"type":"integer","minimum":0,"description":"Its size.","x-unit":"byte"},\#
+"differences":{"type":"array","items":{"$ref":"#/components/schemas/ExportDifference"},\#
+"description":"How the file differs from the features; absent when it does not."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
+"description":"The first 100 features for which there is no result; absent when there are none. They are left out."},\#
+"failedCount":{"type":"integer","minimum":1,"description":"The number of all those; absent when there are none."}},\#
+"examples":[{"revision":4,"spatialReference":"EPSG:25832","count":12,"source":"near","layer":"nearLayer"}],"x-since":"0.5.0","x-domain":"feature"},\#
+"CombineOperation":{"title":"CombineOperation","description":"What is kept of features and those that they are combined with.","type":"string","enum":["intersection","erase","identity","union"],"x-enum-descriptions":{"intersection":"What each has in common with each other, with the attributes of both.","erase":"What of each is in none of the others, with its own attributes.","identity":"`intersection` and `erase`: all of the first.","union":"`identity`, and what of the others is in none of the first, with their own attributes."},\#
+"examples":["intersection"],"x-since":"0.5.0","x-domain":"feature"},\#
 "GeometryFailure":{"title":"GeometryFailure","description":"A geometry of a list for which an operation has no result.","type":"object","required":["index","kind","message"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its 0-based index in the list."},\#
 "kind":{"type":"string","description":"The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`."},\#
 "message":{"type":"string","description":"What is wrong, for people."},\#

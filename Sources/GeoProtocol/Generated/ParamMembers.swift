@@ -157,9 +157,59 @@ package enum ParamMembers {
       .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
       "cutAtAntimeridian", "path", "driver", "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
     ]),
+    "feature/buffer": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      .init("file", .named { derivedFile }), "mend", "quadrantSegments", "cap", "join", "mitreLimit", "oneSided",
+      "together", "distance", "distanceExpression"
+    ]),
+    "feature/dissolve": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      .init("file", .named { derivedFile }), "mend", "groupBy", .init("statistics", .elements(.named { statistic }))
+    ]),
+    "feature/clip": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      .init("file", .named { derivedFile }), "mend", "area", .init("areaFeatures", .named { joinSource })
+    ]),
+    "feature/combine": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      .init("file", .named { derivedFile }), "mend", "operation", .init("others", .named { joinSource })
+    ]),
+    "feature/centroid": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      .init("file", .named { derivedFile }), "mend", "inside"
+    ]),
+    "feature/project": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      .init("file", .named { derivedFile }), "mend"
+    ]),
+    "feature/calculate": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
+      "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
+      .init("file", .named { derivedFile }), "mend"
+    ]),
     "geometry/buffer": params([
-      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend", "distance",
-      "distances", "quadrantSegments", "cap", "join", "mitreLimit", "oneSided", "together"
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend",
+      "quadrantSegments", "cap", "join", "mitreLimit", "oneSided", "together", "distance", "distances"
     ]),
     "geometry/offset": params([
       "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "distance",
@@ -528,6 +578,8 @@ package enum ParamMembers {
   package static let joinSource: ParamShape = .object([
     "layer", "overlay", "entitySource", "entityFeatures", "ids", "whereClause"
   ])
+
+  package static let derivedFile: ParamShape = .object(["path", "driver", "ifExists", "layerName"])
 
   package static let pointColumns: ParamShape = .object(["x", "y", "z", "geometry"])
 

@@ -2,48 +2,86 @@
 
 import Geometry
 import GeometryEngine
+import JSONRPC
 import Planning
 import Proximity
 import SpatialRelations
+import WireCoding
 
 struct GeometryUnion: Sendable {
   let mends: Bool
 
-  /// What lies in any of the geometries.
-  ///
-  /// Geometries whose boxes do not meet share no position, so connected ones are united alone, by several threads.
-  func callAsFunction(_ geometries: [Geometry], _ worker: Worker) throws -> Geometry {
-    let parts = try united([geometries], worker)
-    return parts[0]
+  /// A geometry that is left out, because it is not valid.
+  struct Failure: Sendable {
+    let list: Int
+    let index: Int
+    let error: RPCError
   }
 
-  /// The union of each list.
-  func united(_ lists: [[Geometry]], _ worker: Worker) throws -> [Geometry] {
+  /// What lies in any of the geometries.
+  ///
+  /// - Throws: `invalidGeometry` if one is not valid.
+  func callAsFunction(_ geometries: [Geometry], _ worker: Worker) throws -> Geometry {
+    let made = try united([geometries], worker)
+    if let failure = made.failures.first { throw failure.error }
+    return made.geometries[0]
+  }
+
+  private struct Part: Sendable {
+    let list: Int
+    /// With their indexes in the list.
+    var members: [(index: Int, geometry: Geometry)]
+  }
+
+  /// The union of each list; invalid geometries are left out.
+  ///
+  /// Geometries whose boxes do not meet share no position, so connected ones are united alone, by several threads.
+  func united(_ lists: [[Geometry]], _ worker: Worker) throws -> (geometries: [Geometry], failures: [Failure]) {
     let share = WorkShare(worker.work)
-    // Every connected part of every list, the largest first, so that threads end together.
-    var parts: [(list: Int, members: [Geometry])] = []
+    var parts: [Part] = []
     for (list, geometries) in lists.enumerated() {
-      let flat = geometries.flatMap(\.singles)
-      parts += try ConnectedParts.groups(flat, checking: worker.checkCancelled).map { group in (list, group.map { flat[$0] }) }
+      let flat = geometries.enumerated().flatMap { index, geometry in geometry.singles.map { (index: index, geometry: $0) } }
+      let groups = try ConnectedParts.groups(flat.map(\.geometry), checking: worker.checkCancelled)
+      parts += groups.map { group in Part(list: list, members: group.map { flat[$0] }) }
     }
+    // The largest first, so that threads end together.
     let order = parts.indices.sorted { parts[$0].members.count > parts[$1].members.count }
-    let operation = GeometryOperation(.union, mends: mends)
     let chunk = max(1, min(256, order.count / 64))
     let made = try share.concurrently((order.count + chunk - 1) / chunk) { [parts] number in
       do {
         let calculator = try GeometryCalculator()
-        return try order[number * chunk..<min((number + 1) * chunk, order.count)].map { index -> (Int, Geometry) in
+        return try order[number * chunk..<min((number + 1) * chunk, order.count)].map { index in
           try worker.checkCancelled()
-          return (index, try calculator(operation, parts[index].members).whole)
+          return (part: index, made: try united(parts[index], calculator))
         }
       } catch let error as EngineError { throw SpatialError(error) }
     }
     var pieces = [[Geometry]](repeating: [], count: lists.count)
-    for (index, geometry) in made.joined().sorted(by: { $0.0 < $1.0 }) { pieces[parts[index].list] += geometry.singles }
-    return pieces.map { pieces in
+    var failures: [Failure] = []
+    for each in made.joined().sorted(by: { $0.part < $1.part }) {
+      pieces[parts[each.part].list] += each.made.geometry.singles.filter { !$0.isEmpty }
+      failures += each.made.failures
+    }
+    let whole = pieces.map { pieces in
       if pieces.count == 1 { return pieces[0] }
       return pieces.isEmpty ? .collection([]) : Geometry.collection(pieces).uniform ?? .collection(pieces)
     }
+    return (whole, failures)
+  }
+
+  private func united(
+    _ given: Part, _ calculate: borrowing GeometryCalculator
+  ) throws -> (geometry: Geometry, failures: [Failure]) {
+    var (part, failures): (Part, [Failure]) = (given, [])
+    let operation = GeometryOperation(.union, mends: mends)
+    while !part.members.isEmpty {
+      do throws(EngineError) { return (try calculate(operation, part.members.map(\.geometry)).whole, failures) } catch {
+        guard case .invalid(_, _, let operand) = error, part.members.indices.contains(operand) else { throw error }
+        let index = part.members.remove(at: operand).index
+        failures.append(Failure(list: part.list, index: index, error: RPCError(SpatialError(error), at: "/params/geometries/\(index)")))
+      }
+    }
+    return (.collection([]), failures)
   }
 }
 

@@ -74,11 +74,11 @@ extension FeatureService {
   }
 
   /// The joined features, selected in the same way as those of a query.
-  fileprivate static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
+  static func joined(_ source: FeatureProtocol.JoinSource, named name: String = "join", in world: World) throws -> FeatureQuery {
     let filter = FeatureProtocol.QueryIds.Params(
       layer: source.layer, overlay: source.overlay, entitySource: source.entitySource, entityFeatures: source.entityFeatures,
       ids: source.ids, whereClause: source.whereClause)
-    do { return try FeatureQuery(filter, in: world) } catch { throw NestedError(error, in: "join") }
+    do { return try FeatureQuery(filter, in: world) } catch { throw NestedError(error, in: name) }
   }
 
   fileprivate static func relationship(_ params: some FeatureProtocol.JoinOptions) throws -> FeatureJoin.Relationship {

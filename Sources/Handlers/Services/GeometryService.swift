@@ -49,9 +49,13 @@ package enum GeometryService: GeometryHandlers {
 
   /// - Throws: `planarDegrees`, with the method that measures on the ellipsoid.
   private static func requirePlane(_ name: String?, _ twin: String, in world: World) throws {
-    guard let reference = try world.canonical(name), try world.transformer.describe(reference).kind == .geographic else { return }
+    if let reference = try world.canonical(name) { try requirePlane(reference, twin, at: "/params/spatialReference", in: world) }
+  }
+
+  static func requirePlane(_ reference: SpatialReference, _ twin: String, at path: String, in world: World) throws {
+    guard try world.transformer.describe(reference).kind == .geographic else { return }
     throw RPCError(
-      .planarDegrees, "Degrees are no lengths: \(twin) measures on the ellipsoid.", path: "/params/spatialReference",
+      .planarDegrees, "Degrees are no lengths: \(twin) measures on the ellipsoid.", path: path,
       expected: "a projected spatial reference, or none"
     ).with("method", twin)
   }
@@ -98,14 +102,11 @@ package enum GeometryService: GeometryHandlers {
           .invalidParams, "There is not one for each geometry.", path: "/params/distances", expected: "\(batch.count) numbers")
       }
       let results = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
-        var operation = GeometryOperation.buffer(
-          params.distances?[index] ?? params.distance ?? 0, quadrantSegments: params.quadrantSegments, cap: .init(params.cap),
-          join: .init(params.join), mitreLimit: params.mitreLimit, isOneSided: params.oneSided)
-        operation.mends = params.mend
-        return try calculate(operation, [geometry]).whole
+        let distance = params.distances?[index] ?? params.distance ?? 0
+        return try calculate(.buffer(distance, params, mends: params.mend), [geometry]).whole
       }
       guard params.together else { return batch.answer(results) }
-      var answer = batch.answer(together: try GeometryUnion(mends: params.mend).callAsFunction(results.compactMap { try? $0?.get() }, worker))
+      var answer = batch.answer(together: try GeometryUnion(mends: params.mend)(results.compactMap { try? $0?.get() }, worker))
       answer.failures = GeometryBatch.failures(results)
       return answer
     }
@@ -115,8 +116,13 @@ package enum GeometryService: GeometryHandlers {
     _ = try world.canonical(params.spatialReference)
     return TaskPlan { worker in
       let batch = try GeometryBatch(params)
-      let read = batch.items.map { item in item.map { $0 ?? .collection([]) } }
-      var answer = batch.answer(together: try GeometryUnion(mends: params.mend).callAsFunction(batch.geometries, worker))
+      var read = batch.items.map { item in item.map { $0 ?? .collection([]) } }
+      let made = try GeometryUnion(mends: params.mend).united([read.map { (try? $0.get()) ?? .collection([]) }], worker)
+      for failure in made.failures {
+        guard batch.count > 1 else { throw failure.error }
+        read[failure.index] = .failure(failure.error)
+      }
+      var answer = batch.answer(together: made.geometries[0])
       answer.failures = GeometryBatch.failures(read)
       return answer
     }

@@ -4599,6 +4599,1251 @@ class FeatureMethods(SyncCaller):
         )
         return result
 
+    def buffer(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        properties: Sequence[str] | None = None,
+        output: t.DerivedTarget | None = None,
+        format: t.FeatureFormat | None = None,
+        source: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        layer_id: t.ObjectId | None = None,
+        layer_name: str | None = None,
+        file: t.DerivedFile | None = None,
+        mend: bool | None = None,
+        quadrant_segments: int | None = None,
+        cap: t.BufferCap | None = None,
+        join: t.BufferJoin | None = None,
+        mitre_limit: float | None = None,
+        one_sided: bool | None = None,
+        together: bool | None = None,
+        distance: float | None = None,
+        distance_expression: t.Expression | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.DerivedFeatures:
+        """Areas around features, in the plane: each with the attributes of its feature, or all as one. In
+        degrees refused with `planarDegrees`: give `outSpatialReference`.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            out_spatial_reference: The spatial reference in which the geometries are computed, and that of
+                the result; that of the features when absent. Edges are transformed position by position.
+            properties: The attributes to keep; all when absent.
+            output: Where the result goes. (default "features")
+            format: With `features`: the form. (default "geojson")
+            source: With `source`: its id; minted when absent.
+            map: With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+            scene: With `source`: a scene in place of a map.
+            layer_id: With `map` or `scene`: the layer's id; minted when absent.
+            layer_name: With `map` or `scene`: the layer's name; the source's id when absent. (at most
+                1024 characters)
+            file: With `file`: the file.
+            mend: Whether polygons that are not valid are made so first, by `linework` of
+                `geometry/simplify`. Otherwise they fail. (default False)
+            quadrant_segments: Chords of a quarter of a circle. (in 1...1000; default 8)
+            cap: How lines end. (default "round")
+            join: The outer side of bends. (default "round")
+            mitre_limit: With `mitre`: the longest corner, in distances. (in 1...1000000; default 5)
+            one_sided: Of lines only the left side, or the right one with a negative distance. (default
+                False)
+            together: Whether the buffers are united: the result is one. (default False)
+            distance: The distance; negative shrinks polygons. This or `distanceExpression`. (unit of the
+                result's spatial reference)
+            distance_expression: The distance of each feature, as a number; a feature without one fails.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+            PlanarDegreesError: A planar length, area, distance or buffer of coordinates in degrees, which
+                are no lengths.
+
+        Example:
+            server.feature.buffer(
+                layer="places",
+                distance=1000,
+                out_spatial_reference="EPSG:25832",
+                quadrant_segments=1,
+                where_clause="name = 'a'",
+            )
+        """
+        result: t.DerivedFeatures = self._call(
+            "feature/buffer",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "outSpatialReference": out_spatial_reference,
+                    "properties": properties,
+                    "output": output,
+                    "format": format,
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "layerId": layer_id,
+                    "layerName": layer_name,
+                    "file": file,
+                    "mend": mend,
+                    "quadrantSegments": quadrant_segments,
+                    "cap": cap,
+                    "join": join,
+                    "mitreLimit": mitre_limit,
+                    "oneSided": one_sided,
+                    "together": together,
+                    "distance": distance,
+                    "distanceExpression": distance_expression,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def dissolve(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        properties: Sequence[str] | None = None,
+        output: t.DerivedTarget | None = None,
+        format: t.FeatureFormat | None = None,
+        source: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        layer_id: t.ObjectId | None = None,
+        layer_name: str | None = None,
+        file: t.DerivedFile | None = None,
+        mend: bool | None = None,
+        group_by: Sequence[str] | None = None,
+        statistics: Sequence[t.Statistic] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.DerivedFeatures:
+        """Features that have attributes in common as one: the union of their geometries, with these
+        attributes and statistics of others. In ascending order of the attributes; ids are numbered from 1.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            out_spatial_reference: The spatial reference in which the geometries are computed, and that of
+                the result; that of the features when absent. Edges are transformed position by position.
+            properties: The attributes to keep; all when absent.
+            output: Where the result goes. (default "features")
+            format: With `features`: the form. (default "geojson")
+            source: With `source`: its id; minted when absent.
+            map: With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+            scene: With `source`: a scene in place of a map.
+            layer_id: With `map` or `scene`: the layer's id; minted when absent.
+            layer_name: With `map` or `scene`: the layer's name; the source's id when absent. (at most
+                1024 characters)
+            file: With `file`: the file.
+            mend: Whether polygons that are not valid are made so first, by `linework` of
+                `geometry/simplify`. Otherwise they fail. (default False)
+            group_by: The attributes; without any there is one feature. (at most 16 elements)
+            statistics: Statistics of the features that become one. Their names are unique, and differ
+                from those in `groupBy`. (at most 64 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            TooManyGroupsError: The features have too many distinct values to group them within the memory
+                of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.dissolve(
+                layer="places",
+                group_by=["kind"],
+                statistics=[{"type": "sum", "field": "n"}],
+            )
+        """
+        result: t.DerivedFeatures = self._call(
+            "feature/dissolve",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "outSpatialReference": out_spatial_reference,
+                    "properties": properties,
+                    "output": output,
+                    "format": format,
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "layerId": layer_id,
+                    "layerName": layer_name,
+                    "file": file,
+                    "mend": mend,
+                    "groupBy": group_by,
+                    "statistics": statistics,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def clip(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        properties: Sequence[str] | None = None,
+        output: t.DerivedTarget | None = None,
+        format: t.FeatureFormat | None = None,
+        source: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        layer_id: t.ObjectId | None = None,
+        layer_name: str | None = None,
+        file: t.DerivedFile | None = None,
+        mend: bool | None = None,
+        area: t.Geometry | None = None,
+        area_features: t.JoinSource | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.DerivedFeatures:
+        """The parts of features within an area, each of the dimension of its feature. What only touches the
+        area is left out.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            out_spatial_reference: The spatial reference in which the geometries are computed, and that of
+                the result; that of the features when absent. Edges are transformed position by position.
+            properties: The attributes to keep; all when absent.
+            output: Where the result goes. (default "features")
+            format: With `features`: the form. (default "geojson")
+            source: With `source`: its id; minted when absent.
+            map: With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+            scene: With `source`: a scene in place of a map.
+            layer_id: With `map` or `scene`: the layer's id; minted when absent.
+            layer_name: With `map` or `scene`: the layer's name; the source's id when absent. (at most
+                1024 characters)
+            file: With `file`: the file.
+            mend: Whether polygons that are not valid are made so first, by `linework` of
+                `geometry/simplify`. Otherwise they fail. (default False)
+            area: The area, in the spatial reference of the result; polygons. This or `areaFeatures`.
+            area_features: Features whose polygons, united, are the area.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.clip(
+                layer="places",
+                area={"type": "Envelope", "xMin": 8, "yMin": 47, "xMax": 9.5, "yMax": 49},
+            )
+        """
+        result: t.DerivedFeatures = self._call(
+            "feature/clip",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "outSpatialReference": out_spatial_reference,
+                    "properties": properties,
+                    "output": output,
+                    "format": format,
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "layerId": layer_id,
+                    "layerName": layer_name,
+                    "file": file,
+                    "mend": mend,
+                    "area": area,
+                    "areaFeatures": area_features,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def combine(
+        self,
+        *,
+        others: t.JoinSource,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        properties: Sequence[str] | None = None,
+        output: t.DerivedTarget | None = None,
+        format: t.FeatureFormat | None = None,
+        source: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        layer_id: t.ObjectId | None = None,
+        layer_name: str | None = None,
+        file: t.DerivedFile | None = None,
+        mend: bool | None = None,
+        operation: t.CombineOperation | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.DerivedFeatures:
+        """The overlay of features with others. Attributes of the others that have a name of the first get
+        `_2`; of parts with one side alone the others are null. Parts have the lower of both dimensions;
+        what only touches is left out. Ids are numbered from 1.
+
+        Args:
+            others: The other features.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            out_spatial_reference: The spatial reference in which the geometries are computed, and that of
+                the result; that of the features when absent. Edges are transformed position by position.
+            properties: The attributes to keep; all when absent.
+            output: Where the result goes. (default "features")
+            format: With `features`: the form. (default "geojson")
+            source: With `source`: its id; minted when absent.
+            map: With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+            scene: With `source`: a scene in place of a map.
+            layer_id: With `map` or `scene`: the layer's id; minted when absent.
+            layer_name: With `map` or `scene`: the layer's name; the source's id when absent. (at most
+                1024 characters)
+            file: With `file`: the file.
+            mend: Whether polygons that are not valid are made so first, by `linework` of
+                `geometry/simplify`. Otherwise they fail. (default False)
+            operation: What is kept. (default "intersection")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.combine(
+                layer="areas",
+                others={"layer": "areas", "whereClause": "n = 2"},
+                operation="erase",
+            )
+        """
+        result: t.DerivedFeatures = self._call(
+            "feature/combine",
+            _given(
+                {
+                    "others": others,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "outSpatialReference": out_spatial_reference,
+                    "properties": properties,
+                    "output": output,
+                    "format": format,
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "layerId": layer_id,
+                    "layerName": layer_name,
+                    "file": file,
+                    "mend": mend,
+                    "operation": operation,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def centroid(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        properties: Sequence[str] | None = None,
+        output: t.DerivedTarget | None = None,
+        format: t.FeatureFormat | None = None,
+        source: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        layer_id: t.ObjectId | None = None,
+        layer_name: str | None = None,
+        file: t.DerivedFile | None = None,
+        mend: bool | None = None,
+        inside: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.DerivedFeatures:
+        """The centres of mass of features as points; with `inside` points within the features.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            out_spatial_reference: The spatial reference in which the geometries are computed, and that of
+                the result; that of the features when absent. Edges are transformed position by position.
+            properties: The attributes to keep; all when absent.
+            output: Where the result goes. (default "features")
+            format: With `features`: the form. (default "geojson")
+            source: With `source`: its id; minted when absent.
+            map: With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+            scene: With `source`: a scene in place of a map.
+            layer_id: With `map` or `scene`: the layer's id; minted when absent.
+            layer_name: With `map` or `scene`: the layer's name; the source's id when absent. (at most
+                1024 characters)
+            file: With `file`: the file.
+            mend: Whether polygons that are not valid are made so first, by `linework` of
+                `geometry/simplify`. Otherwise they fail. (default False)
+            inside: Whether the point is that of `geometry/labelPoint`. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.centroid(layer="areas")
+        """
+        result: t.DerivedFeatures = self._call(
+            "feature/centroid",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "outSpatialReference": out_spatial_reference,
+                    "properties": properties,
+                    "output": output,
+                    "format": format,
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "layerId": layer_id,
+                    "layerName": layer_name,
+                    "file": file,
+                    "mend": mend,
+                    "inside": inside,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def project(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        properties: Sequence[str] | None = None,
+        output: t.DerivedTarget | None = None,
+        format: t.FeatureFormat | None = None,
+        source: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        layer_id: t.ObjectId | None = None,
+        layer_name: str | None = None,
+        file: t.DerivedFile | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.DerivedFeatures:
+        """Features in another spatial reference. Z is transformed, M is kept where the result has it.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            out_spatial_reference: The spatial reference in which the geometries are computed, and that of
+                the result; that of the features when absent. Edges are transformed position by position.
+            properties: The attributes to keep; all when absent.
+            output: Where the result goes. (default "features")
+            format: With `features`: the form. (default "geojson")
+            source: With `source`: its id; minted when absent.
+            map: With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+            scene: With `source`: a scene in place of a map.
+            layer_id: With `map` or `scene`: the layer's id; minted when absent.
+            layer_name: With `map` or `scene`: the layer's name; the source's id when absent. (at most
+                1024 characters)
+            file: With `file`: the file.
+            mend: Whether polygons that are not valid are made so first, by `linework` of
+                `geometry/simplify`. Otherwise they fail. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.project(
+                layer="places",
+                out_spatial_reference="EPSG:3857",
+                where_clause="name = 'a'",
+            )
+        """
+        result: t.DerivedFeatures = self._call(
+            "feature/project",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "outSpatialReference": out_spatial_reference,
+                    "properties": properties,
+                    "output": output,
+                    "format": format,
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "layerId": layer_id,
+                    "layerName": layer_name,
+                    "file": file,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def calculate(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        properties: Sequence[str] | None = None,
+        output: t.DerivedTarget | None = None,
+        format: t.FeatureFormat | None = None,
+        source: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        layer_id: t.ObjectId | None = None,
+        layer_name: str | None = None,
+        file: t.DerivedFile | None = None,
+        mend: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.DerivedFeatures:
+        """Features with new attributes: those of `computedFields`.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            out_spatial_reference: The spatial reference in which the geometries are computed, and that of
+                the result; that of the features when absent. Edges are transformed position by position.
+            properties: The attributes to keep; all when absent.
+            output: Where the result goes. (default "features")
+            format: With `features`: the form. (default "geojson")
+            source: With `source`: its id; minted when absent.
+            map: With `source`: a map that gets a loaded layer over it, on top of its operational layers.
+            scene: With `source`: a scene in place of a map.
+            layer_id: With `map` or `scene`: the layer's id; minted when absent.
+            layer_name: With `map` or `scene`: the layer's name; the source's id when absent. (at most
+                1024 characters)
+            file: With `file`: the file.
+            mend: Whether polygons that are not valid are made so first, by `linework` of
+                `geometry/simplify`. Otherwise they fail. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.calculate(
+                layer="places",
+                computed_fields=[{"name": "twice", "expression": "n * 2"}],
+                properties=["name", "twice"],
+                where_clause="name = 'a'",
+            )
+        """
+        result: t.DerivedFeatures = self._call(
+            "feature/calculate",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "outSpatialReference": out_spatial_reference,
+                    "properties": properties,
+                    "output": output,
+                    "format": format,
+                    "source": source,
+                    "map": map,
+                    "scene": scene,
+                    "layerId": layer_id,
+                    "layerName": layer_name,
+                    "file": file,
+                    "mend": mend,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
 
 class GeometryMethods(SyncCaller):
     """Operations with geometries that are in the request. The features of a query are taken by
@@ -4622,14 +5867,14 @@ class GeometryMethods(SyncCaller):
         columns: t.PointColumns | None = None,
         spatial_reference: t.SpatialReference | None = None,
         mend: bool | None = None,
-        distance: float | None = None,
-        distances: Sequence[float] | None = None,
         quadrant_segments: int | None = None,
         cap: t.BufferCap | None = None,
         join: t.BufferJoin | None = None,
         mitre_limit: float | None = None,
         one_sided: bool | None = None,
         together: bool | None = None,
+        distance: float | None = None,
+        distances: Sequence[float] | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
         """The area within a distance of a geometry, in the plane. Of degrees it is refused with
@@ -4643,17 +5888,17 @@ class GeometryMethods(SyncCaller):
                 absent they are in a plane, in a unit of their own.
             mend: Whether a polygon that is not valid is made so first, by `linework` of
                 `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
-            distance: The distance; negative shrinks polygons. This or `distances`. (unit of the spatial
-                reference)
-            distances: One for each geometry, in order. (unit of the spatial reference; at most 1000000
-                elements)
             quadrant_segments: Chords of a quarter of a circle. (in 1...1000; default 8)
             cap: How lines end. (default "round")
             join: The outer side of bends. (default "round")
             mitre_limit: With `mitre`: the longest corner, in distances. (in 1...1000000; default 5)
             one_sided: Of lines only the left side, or the right one with a negative distance. (default
                 False)
-            together: Whether the buffers are united: the result is one geometry. (default False)
+            together: Whether the buffers are united: the result is one. (default False)
+            distance: The distance; negative shrinks polygons. This or `distances`. (unit of the spatial
+                reference)
+            distances: One for each geometry, in order. (unit of the spatial reference; at most 1000000
+                elements)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -4685,14 +5930,14 @@ class GeometryMethods(SyncCaller):
                     "columns": columns,
                     "spatialReference": spatial_reference,
                     "mend": mend,
-                    "distance": distance,
-                    "distances": distances,
                     "quadrantSegments": quadrant_segments,
                     "cap": cap,
                     "join": join,
                     "mitreLimit": mitre_limit,
                     "oneSided": one_sided,
                     "together": together,
+                    "distance": distance,
+                    "distances": distances,
                     "meta": meta,
                 }
             ),

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "a1e8d2c4d6f7c18d"
+PROTOCOL_HASH = "a4bdf120ff95394b"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2338,6 +2338,75 @@ JoinOutput = Literal["pairs", "counts"]
 `pairs`: Each pair of features.
 `counts`: Each feature once, with the number of features that it is joined with, which may be 0, and
 `aggregates`.
+"""
+
+DerivedTarget = Literal["features", "source", "file"]
+"""Where features that are made go.
+
+`features`: Into the answer, in the requested format.
+`source`: Into a new source in memory, as `source/openInline` makes one of columns, and with `map` or `scene`
+into a loaded layer over it.
+`file`: Into a file, as `feature/export` writes it.
+"""
+
+
+class DerivedFile(TypedDict):
+    """The file that takes features."""
+
+    path: FilePath
+    """The file; its folder has to exist."""
+    driver: NotRequired[str]
+    """The format, as in `feature/export`. (at most 32 characters)"""
+    ifExists: NotRequired[IfFileExists]
+    """What to do when a file of that name exists. (default "error")"""
+    layerName: NotRequired[str]
+    """The name of the layer in the file, as in `feature/export`. (1 to 256 characters)"""
+
+
+class DerivedFeatures(TypedDict):
+    """Features that were made, or where they are."""
+
+    revision: int
+    """The revision of the features that they were made of; with a source the world's revision after this. (at
+    least 0)
+    """
+    spatialReference: SpatialReference
+    """Their spatial reference."""
+    count: int
+    """Their number. (at least 0)"""
+    features: FeatureList
+    """The features, with the format `geojson`."""
+    columns: FeatureColumns
+    """The features, with the format `columns`."""
+    fields: NotRequired[list[Field]]
+    """Their attributes."""
+    source: NotRequired[ObjectId]
+    """The new source."""
+    layer: NotRequired[ObjectId]
+    """The new layer."""
+    path: NotRequired[str]
+    """The file."""
+    driver: NotRequired[str]
+    """Its format."""
+    layerName: NotRequired[str]
+    """The name of the layer in it, where it has one."""
+    bytes: NotRequired[int]
+    """Its size. (byte; at least 0)"""
+    differences: NotRequired[list[ExportDifference]]
+    """How the file differs from the features; absent when it does not."""
+    failed: NotRequired[list[FailedFeature]]
+    """The first 100 features for which there is no result; absent when there are none. They are left out."""
+    failedCount: NotRequired[int]
+    """The number of all those; absent when there are none. (at least 1)"""
+
+
+CombineOperation = Literal["intersection", "erase", "identity", "union"]
+"""What is kept of features and those that they are combined with.
+
+`intersection`: What each has in common with each other, with the attributes of both.
+`erase`: What of each is in none of the others, with its own attributes.
+`identity`: `intersection` and `erase`: all of the first.
+`union`: `identity`, and what of the others is in none of the first, with their own attributes.
 """
 
 

@@ -1,0 +1,290 @@
+// Handlers of `feature/buffer` and the other methods that make features of those of a query.
+
+import FeatureStore
+import GeoModel
+import GeoProtocol
+import Geometry
+import GeometryEngine
+import JSONRPC
+import Planning
+import SpatialRelations
+import Statistics
+import WireCoding
+
+extension FeatureService {
+  package static func buffer(_ params: Buffer.Params, in world: inout World) throws -> Plan<Buffer.Result> {
+    let derived = try DerivedFeatures(params, in: &world)
+    try GeometryService.requirePlane(
+      derived.reference, "geometry/geodeticBuffer", at: "/params/outSpatialReference", in: world)
+    guard (params.distance != nil) != (params.distanceExpression != nil) else {
+      throw ModelError.oneOf(["distance", "distanceExpression"])
+    }
+    let expression = try params.distanceExpression.map { expression in
+      let store = derived.features.store
+      return try world.condition(
+        Wire.parsed(expression, at: "/params/distanceExpression"), as: .value, over: store.schema, in: derived.features.reference,
+        given: nil, extent: store.extent, at: "/distanceExpression")
+    }
+    let mends = params.mend
+    return derived.plan { worker in
+      let rows = try derived.mapped(worker, tools: {}) { row, geometry, calculate, _ in
+        guard let distance = params.distance ?? expression?.value(of: row).finite else {
+          throw RPCError(.invalidParams, "Its distance is no number.")
+        }
+        return try calculate(.buffer(distance, params, mends: mends), [geometry]).whole
+      }
+      return params.together ? try rows.united(worker, mends: mends) : rows
+    }
+  }
+
+  package static func centroid(
+    _ params: FeatureProtocol.Centroid.Params, in world: inout World
+  ) throws -> Plan<FeatureProtocol.Centroid.Result> {
+    let derived = try DerivedFeatures(params, in: &world)
+    let operation = GeometryOperation(params.inside ? .labelPoint : .centroid, mends: params.mend)
+    return derived.plan { worker in
+      try derived.mapped(worker, tools: {}) { _, geometry, calculate, _ in try calculate(operation, [geometry]).whole }
+    }
+  }
+
+  package static func project(
+    _ params: FeatureProtocol.Project.Params, in world: inout World
+  ) throws -> Plan<FeatureProtocol.Project.Result> {
+    let derived = try DerivedFeatures(params, in: &world)
+    return derived.plan { worker in try derived.mapped(worker, tools: {}) { _, geometry, _, _ in geometry } }
+  }
+
+  package static func calculate(_ params: Calculate.Params, in world: inout World) throws -> Plan<Calculate.Result> {
+    let derived = try DerivedFeatures(params, in: &world)
+    return derived.plan { worker in try derived.mapped(worker, tools: {}) { _, geometry, _, _ in geometry } }
+  }
+
+  // MARK: Areas of other features
+
+  package static func clip(
+    _ params: FeatureProtocol.Clip.Params, in world: inout World
+  ) throws -> Plan<FeatureProtocol.Clip.Result> {
+    let derived = try DerivedFeatures(params, in: &world)
+    guard (params.area != nil) != (params.areaFeatures != nil) else { throw ModelError.oneOf(["area", "areaFeatures"]) }
+    let given = try params.area.map { try GeometryBatch.checked($0) }
+    if let given, given.dimension < 2 {
+      throw RPCError(.invalidGeometry, "There is no area.", path: "/params/area", expected: "polygons")
+    }
+    let others = try params.areaFeatures.map { try derived.output(of: $0, named: "areaFeatures", in: world) }
+    return derived.plan { worker in
+      var area = given
+      if let others {
+        let polygons = try DerivedFeatures.input(others, worker).geometries.compactMap { $0?.part(ofDimension: 2) }
+        area = try GeometryUnion(mends: params.mend)(polygons, worker)
+      } else if let given, case .invalid(let reason, let place) = try GeometryEngine.validity(of: given) {
+        guard params.mend else { throw NestedError(RPCError(SpatialError.invalid(reason: reason, at: place), at: "/params/area"), in: "") }
+        area = try GeometryUnion(mends: true)([given], worker)
+      }
+      guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features)) }
+      let operation = GeometryOperation(.intersection, mends: params.mend)
+      return try derived.mapped(worker, tools: { try PreparedGeometry(area) }) { _, geometry, calculate, prepared in
+        guard let own = geometry.envelope, box.intersects(own), try prepared.relates(.intersects, geometry) else { return nil }
+        if try prepared.relates(.contains, geometry) { return geometry }
+        let part = try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
+        return part.isEmpty ? nil : part
+      }
+    }
+  }
+
+  package static func combine(_ params: Combine.Params, in world: inout World) throws -> Plan<Combine.Result> {
+    let derived = try DerivedFeatures(params, in: &world)
+    let others = try derived.output(of: params.others, named: "others", in: world)
+    let join = try FeatureJoin(derived.features, with: others.features, .related(.intersects), in: world)
+    return derived.plan { worker in
+      try Combination(derived, others, join, params.operation, mends: params.mend).rows(worker)
+    }
+  }
+
+  // MARK: Groups
+
+  package static func dissolve(_ params: Dissolve.Params, in world: inout World) throws -> Plan<Dissolve.Result> {
+    let derived = try DerivedFeatures(params, in: &world)
+    let query = try StatisticsQuery(
+      derived.features, groupBy: params.groupBy ?? [], at: "groupBy", (params.statistics ?? []).map(Wire.statistic), order: [])
+    let columns = try (params.groupBy ?? []).enumerated().map { index, name in
+      try derived.features.column(name, at: "/groupBy/\(index)")
+    }
+    return derived.plan { worker in
+      let page = try query.page(offset: 0, limit: .max, WorkShare(worker.work))
+      let groups = page.numbers.map { page.groups[$0] }
+      var numbers: [[AttributeValue]: Int] = [:]
+      for (number, group) in groups.enumerated() { numbers[group.values.map(\.key)] = number }
+      let input = try derived.input(worker)
+      var members = [[Geometry]](repeating: [], count: groups.count)
+      var ids = [[Int]](repeating: [], count: groups.count)
+      for (row, geometry) in zip(input.rows, input.geometries) {
+        guard let geometry, let feature = input.query.store[row], let number = numbers[columns.map { feature.value($0).key }] else { continue }
+        members[number].append(geometry)
+        ids[number].append(feature.id)
+      }
+      let made = try GeometryUnion(mends: params.mend).united(members, worker)
+      var rows = DerivedRows(zip(query.names, query.types).map { ($0, $1) }, failed: input.failed)
+      rows.failed += made.failures.map { .init(id: ids[$0.list][$0.index], reason: $0.error.message) }
+      guard !input.rows.isEmpty else { return rows }
+      for (group, union) in zip(groups, made.geometries) { rows.append(union, group.values + group.results) }
+      return rows
+    }
+  }
+}
+
+extension AttributeValue {
+  /// The number, if it is one and finite.
+  fileprivate var finite: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .double(let number): number.isFinite ? number : nil
+    case .null, .bool, .string, .json: nil
+    }
+  }
+
+  /// The same for numbers that are equal.
+  fileprivate var key: AttributeValue {
+    switch self {
+    case .double(let number): Int64(exactly: number).map { .integer($0) } ?? self
+    case .null, .bool, .integer, .string, .json: self
+    }
+  }
+}
+
+extension GeometryOperation {
+  static func buffer(_ distance: Double, _ params: some GeometryProtocol.BufferOptions, mends: Bool) -> GeometryOperation {
+    var operation = buffer(
+      distance, quadrantSegments: params.quadrantSegments, cap: .init(params.cap), join: .init(params.join),
+      mitreLimit: params.mitreLimit, isOneSided: params.oneSided)
+    operation.mends = mends
+    return operation
+  }
+}
+
+extension DerivedFeatures {
+  /// Other features, in the reference of the result.
+  func output(of source: FeatureProtocol.JoinSource, named name: String, in world: World) throws -> FeatureOutput {
+    let features = try FeatureService.joined(source, named: name, in: world)
+    return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, world)
+  }
+}
+
+/// The overlay of features with others.
+private struct Combination: Sendable {
+  let derived: DerivedFeatures
+  let others: FeatureOutput
+  let join: FeatureJoin
+  let operation: FeatureProtocol.CombineOperation
+  let mends: Bool
+
+  init(
+    _ derived: DerivedFeatures, _ others: FeatureOutput, _ join: FeatureJoin, _ operation: FeatureProtocol.CombineOperation, mends: Bool
+  ) {
+    (self.derived, self.others, self.join, self.operation, self.mends) = (derived, others, join, operation, mends)
+  }
+
+  /// A part: the rows that it is of, on each side.
+  private typealias Part = (left: Int?, right: Int?, geometry: Geometry)
+
+  func rows(_ worker: Worker) throws -> DerivedRows {
+    let (left, right) = (try derived.input(worker), try DerivedFeatures.input(others, worker))
+    let leftRows = Dictionary(uniqueKeysWithValues: left.rows.enumerated().map { ($1, $0) })
+    let rightRows = Dictionary(uniqueKeysWithValues: right.rows.enumerated().map { ($1, $0) })
+    var meetings = [[Int]](repeating: [], count: left.rows.count)
+    var backwards = [[Int]](repeating: [], count: right.rows.count)
+    try join.forEachBlock(WorkShare(worker.work)) { block in
+      for (one, other) in zip(block.pairs.left, block.pairs.right) {
+        guard let one = leftRows[one], let other = rightRows[other] else { continue }
+        meetings[one].append(other)
+        backwards[other].append(one)
+      }
+    }
+    let (keepsCommon, keepsLeft, keepsRight) =
+      switch operation {
+      case .intersection: (true, false, false)
+      case .erase: (false, true, false)
+      case .identity: (true, true, false)
+      case .union: (true, true, true)
+      }
+    let wanted = (derived.fields(left.query), operation == .erase ? [] : DerivedRows.fields(of: right.query))
+    var names = Set(wanted.0.map(\.0))
+    let second = wanted.1.map { name, type in
+      var name = name
+      while !names.insert(name).inserted { name += "_2" }
+      return (name, type)
+    }
+    var rows = DerivedRows(wanted.0 + second, failed: left.failed + right.failed)
+    func add(_ results: [(Part?, FeatureProtocol.FailedFeature?)]) {
+      for (part, failure) in results {
+        if let failure { rows.failed.append(failure) }
+        guard let part else { continue }
+        let own = part.left.flatMap { left.query.store[left.rows[$0]] }.map { derived.values(of: $0, left.query) }
+        let other = second.isEmpty ? nil : part.right.flatMap { right.query.store[right.rows[$0]] }.map { row in
+          (0..<right.query.store.schema.count).map { row.value($0) }
+        }
+        rows.append(part.geometry, (own ?? wanted.0.map { _ in .null }) + (other ?? second.map { _ in .null }))
+      }
+    }
+    let (all, back) = (meetings, backwards)
+    add(try parts(left.rows.count, worker) { index, calculate in
+      guard let geometry = left.geometries[index] else { return [] }
+      var parts: [Part] = []
+      if keepsCommon {
+        for other in all[index].sorted() {
+          guard let second = right.geometries[other] else { continue }
+          let common = try calculate(GeometryOperation(.intersection, mends: mends), [geometry, second]).whole
+          parts.append((index, other, common.part(ofDimension: min(geometry.dimension, second.dimension))))
+        }
+      }
+      if keepsLeft {
+        parts.append((index, nil, try rest(of: geometry, less: all[index].compactMap { right.geometries[$0] }, calculate)))
+      }
+      return parts
+    } failure: { left.query.store[left.rows[$0]]?.id ?? 0 })
+    if keepsRight {
+      add(try parts(right.rows.count, worker) { index, calculate in
+        guard let geometry = right.geometries[index] else { return [] }
+        return [(nil, index, try rest(of: geometry, less: back[index].compactMap { left.geometries[$0] }, calculate))]
+      } failure: { right.query.store[right.rows[$0]]?.id ?? 0 })
+    }
+    return rows
+  }
+
+  /// What of a geometry is in none of those that cover its dimension.
+  private func rest(
+    of geometry: Geometry, less others: [Geometry], _ calculate: borrowing GeometryCalculator
+  ) throws -> Geometry {
+    let covering = others.filter { $0.dimension >= geometry.dimension }
+    guard !covering.isEmpty else { return geometry }
+    let operation = GeometryOperation(.difference, mends: mends)
+    return try calculate(operation, [geometry, covering.count == 1 ? covering[0] : .collection(covering)]).whole
+      .part(ofDimension: geometry.dimension)
+  }
+
+  private func parts(
+    _ count: Int, _ worker: Worker, _ body: @Sendable (Int, borrowing GeometryCalculator) throws -> [Part],
+    failure id: (Int) -> Int
+  ) throws -> [(Part?, FeatureProtocol.FailedFeature?)] {
+    let chunk = 64
+    let made = try WorkShare(worker.work).concurrently((count + chunk - 1) / chunk) { number in
+      do {
+        let calculator = try GeometryCalculator()
+        return try (number * chunk..<min((number + 1) * chunk, count)).map { index -> Result<[Part], RPCError> in
+          try worker.checkCancelled()
+          do { return .success(try body(index, calculator)) } catch let error as EngineError {
+            switch error {
+            case .unavailable, .interrupted: throw error
+            case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(GeometryBatch.failure(error))
+            }
+          }
+        }
+      } catch let error as EngineError { throw SpatialError(error) }
+    }
+    return made.joined().enumerated().flatMap { index, result -> [(Part?, FeatureProtocol.FailedFeature?)] in
+      switch result {
+      case .success(let parts): parts.filter { !$0.geometry.isEmpty }.map { ($0, nil) }
+      case .failure(let error): [(nil, .init(id: id(index), reason: error.message))]
+      }
+    }
+  }
+}
