@@ -80,15 +80,62 @@ public final class ElevationRaster: Sendable {
       start = end
     }
     guard !missing.isEmpty else { return result }
+    try locked(isCancelled) { () throws(ReadError) in try read(missing, of: cells, grid, &result, isCancelled) }
+    return result
+  }
+
+  /// The heights of a window within the raster, row by row; NaN without a value.
+  ///
+  /// - Parameter isCancelled: called before each reading.
+  /// - Complexity: O(n) in cells, plus the reading of tiles that are not kept, each once; they are kept for later calls.
+  public func cells(_ window: RasterWindow, isCancelled: () -> Bool = { false }) throws(ReadError) -> [Float] {
+    let grid = SampleGrid(description, .nearest)
+    let (size, width) = (SampleGrid.tileSize, Int(window.width))
+    let columns = Int(window.column)..<Int(window.column + window.width)
+    let rows = Int(window.row)..<Int(window.row + window.height)
+    var cells = [Float](repeating: .nan, count: window.count)
+    guard window.count > 0 else { return cells }
+    func copy(_ heights: RasterHeights, from first: Int, _ tile: RasterWindow) {
+      let (left, right) = (max(columns.lowerBound, Int(tile.column)), min(columns.upperBound, Int(tile.column) + size, grid.width))
+      for row in max(rows.lowerBound, Int(tile.row))..<min(rows.upperBound, Int(tile.row) + size, grid.height) {
+        let source = first + (row - Int(tile.row)) * Int(tile.width) + left - Int(tile.column)
+        let target = (row - rows.lowerBound) * width + left - columns.lowerBound
+        switch heights {
+        case .narrow(let numbers): cells.replaceSubrange(target..<target + right - left, with: numbers[source..<source + right - left])
+        case .wide(let numbers): for index in 0..<right - left { cells[target + index] = Float(numbers[source + index]) }
+        }
+      }
+    }
+    var missing: [Int] = []
+    for tileRow in rows.lowerBound / size...(rows.upperBound - 1) / size {
+      guard !isCancelled() else { throw .cancelled }
+      for tileColumn in columns.lowerBound / size...(columns.upperBound - 1) / size {
+        let tile = tileRow * grid.tilesAcross + tileColumn
+        if let heights = tiles[number, tile] { copy(heights, from: 0, grid.window(ofTile: tile)) } else { missing.append(tile) }
+      }
+    }
+    for start in stride(from: 0, to: missing.count, by: Self.tilesAtOnce) {
+      let some = missing[start..<min(start + Self.tilesAtOnce, missing.count)]
+      let windows = some.map(grid.window(ofTile:))
+      let heights = try locked(isCancelled) { () throws(ReadError) in try file.heights(windows, isCancelled: isCancelled) }
+      var first = 0
+      for (tile, window) in zip(some, windows) {
+        tiles.keep(heights[first..<first + window.count], raster: number, tile: tile)
+        copy(heights, from: first, window)
+        first += window.count
+      }
+    }
+    return cells
+  }
+
+  /// Waits until no other call reads.
+  private func locked<Value: Sendable>(
+    _ isCancelled: () -> Bool, _ body: () throws(ReadError) -> Value
+  ) throws(ReadError) -> Value {
     while true {
       guard !isCancelled() else { throw .cancelled }
-      let outcome = reading.withLockIfAvailable { _ in
-        Result { () throws(ReadError) in try read(missing, of: cells, grid, &result, isCancelled) }
-      }
-      if let outcome {
-        try outcome.get()
-        return result
-      }
+      let outcome = reading.withLockIfAvailable { _ in Result { () throws(ReadError) in try body() } }
+      if let outcome { return try outcome.get() }
       pauseThread()
     }
   }

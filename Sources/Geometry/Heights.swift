@@ -16,3 +16,12 @@ public enum HeightSample: Hashable, Sendable {
   case noData
   case outside
 }
+
+/// The surface above which heights are.
+public enum HeightDatum: Hashable, Sendable {
+  /// A level of gravity: a geoid, or mean sea level.
+  case geoid
+  /// The ellipsoid of the spatial reference.
+  case ellipsoid
+  case unknown
+}

@@ -30,10 +30,14 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
   public let metersPerUnit: Double?
   /// The area of use, longitude and latitude in degrees; nil when unknown.
   public let areaOfUse: Envelope?
+  /// What heights in it are above.
+  public let heightDatum: HeightDatum
+  /// The name of its vertical part; nil without one.
+  public let verticalName: String?
 
   public init(
     reference: SpatialReference, name: String, kind: Kind, unitName: String, metersPerUnit: Double?,
-    areaOfUse: Envelope?
+    areaOfUse: Envelope?, heightDatum: HeightDatum = .unknown, verticalName: String? = nil
   ) {
     self.reference = reference
     self.name = name
@@ -41,6 +45,8 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
     self.unitName = unitName
     self.metersPerUnit = metersPerUnit
     self.areaOfUse = areaOfUse
+    self.heightDatum = heightDatum
+    self.verticalName = verticalName
   }
 }
 
@@ -185,6 +191,8 @@ public protocol Geodesy: Sendable {
   func inverse(from start: Point, to end: Point) throws(TransformError) -> GeodesicLine
   /// The position `distance` metres from `start` along `azimuth`, and the azimuth there.
   func direct(from start: Point, azimuth: Double, distance: Double) throws(TransformError) -> (Point, azimuth: Double)
+  /// The positions at distances in metres from `start` along one azimuth. Longitudes continue beyond ±180 degrees.
+  func line(from start: Point, azimuth: Double, distances: [Double]) throws(TransformError) -> [Point]
   /// Metres along the shortest lines between consecutive positions, and the square metres that they enclose: those to the left of a ring,
   /// negative if that is more than half of the ellipsoid. A line that is not a ring encloses nothing.
   func measure(_ line: Positions, isRing: Bool) throws(TransformError) -> (length: Double, area: Double)

@@ -44,6 +44,18 @@ struct Geodesic: @unchecked Sendable {
     return (point, Self.compass(endAzimuth))
   }
 
+  func line(_ start: Point, _ azimuth: Double, _ distances: [Double]) -> [Point] {
+    var line = geod_geodesicline()
+    let wanted = UInt32(GEOD_LATITUDE.rawValue | GEOD_LONGITUDE.rawValue | GEOD_DISTANCE_IN.rawValue)
+    proj.pointee.geod_lineinit(&line, ellipsoid, start.y, start.x, azimuth, wanted)
+    return distances.map { distance in
+      var point = start
+      _ = proj.pointee.geod_genposition(
+        &line, UInt32(GEOD_LONG_UNROLL.rawValue), distance, &point.y, &point.x, nil, nil, nil, nil, nil, nil)
+      return point
+    }
+  }
+
   /// Without the last position of a ring, which equals the first.
   func measure(_ line: Positions, isRing: Bool) -> (length: Double, area: Double) {
     if Geometry.lineString(line).envelope.map({ $0.width >= 180 }) ?? false { return measureWide(line) }

@@ -114,10 +114,30 @@ final class PROJContext: @unchecked Sendable {
     defer { if horizontal != object { _ = proj.pointee.proj_destroy(horizontal) } }
     let kind = Self.kind(proj.pointee.proj_get_type(horizontal)) ?? .local
     let unit = unit(of: horizontal)
+    let (datum, verticalName) = vertical(object)
     return SpatialReferenceInfo(
       reference: SpatialReference(definition),
       name: proj.pointee.proj_get_name(object).map { String(cString: $0) } ?? "", kind: kind,
-      unitName: unit?.name ?? "", metersPerUnit: kind == .geographic ? nil : unit?.factor, areaOfUse: area(of: object))
+      unitName: unit?.name ?? "", metersPerUnit: kind == .geographic ? nil : unit?.factor, areaOfUse: area(of: object),
+      heightDatum: datum, verticalName: verticalName)
+  }
+
+  /// What heights are above, and the name of the part that says it.
+  private func vertical(_ object: OpaquePointer) -> (HeightDatum, String?) {
+    func name(_ object: OpaquePointer) -> String? { proj.pointee.proj_get_name(object).map { String(cString: $0) } }
+    switch proj.pointee.proj_get_type(object) {
+    case PJ_TYPE_VERTICAL_CRS: return (.geoid, name(object))
+    case PJ_TYPE_GEOGRAPHIC_3D_CRS: return (.ellipsoid, name(object))
+    case PJ_TYPE_COMPOUND_CRS:
+      guard let part = proj.pointee.proj_crs_get_sub_crs(handle, object, 1) else { return (.unknown, nil) }
+      defer { _ = proj.pointee.proj_destroy(part) }
+      return (.geoid, name(part))
+    default:
+      // A projected reference may have three axes.
+      guard let system = proj.pointee.proj_crs_get_coordinate_system(handle, object) else { return (.unknown, nil) }
+      defer { _ = proj.pointee.proj_destroy(system) }
+      return proj.pointee.proj_cs_get_axis_count(handle, system) == 3 ? (.ellipsoid, name(object)) : (.unknown, nil)
+    }
   }
 
   /// The part of a compound or bound reference that defines x and y; the object itself for others. The caller destroys

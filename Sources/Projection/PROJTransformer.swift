@@ -128,6 +128,13 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     return geodesic.direct(start, azimuth, distance)
   }
 
+  public func line(from start: Point, azimuth: Double, distances: [Double]) throws(TransformError) -> [Point] {
+    let geodesic = try Geodesic.wgs84.get()
+    try Geodesic.check(start, 0)
+    guard azimuth.isFinite, distances.allSatisfy(\.isFinite) else { throw Geodesic.outside(0) }
+    return geodesic.line(start, azimuth, distances)
+  }
+
   public func measure(_ line: Positions, isRing: Bool) throws(TransformError) -> (length: Double, area: Double) {
     let geodesic = try Geodesic.wgs84.get()
     for (index, point) in line.points.enumerated() { try Geodesic.check(point, index) }

@@ -2,6 +2,7 @@
 
 import CGDAL
 import CReader
+import Geometry
 import JSON
 import Platform
 import Reading

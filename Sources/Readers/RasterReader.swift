@@ -1,6 +1,7 @@
 // The server's access to rasters: a reader holds the file open between requests.
 
 import Files
+import Geometry
 import Platform
 import Reading
 import Synchronization

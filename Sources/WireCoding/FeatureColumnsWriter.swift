@@ -132,6 +132,21 @@ package enum PackedColumn {
     }
   }
 
+  /// Number of values up to which a column is written as a list.
+  private static let shortCount = 64
+
+  /// Doubles as a list if they are few, else packed; NaN stands for null.
+  package static func short(_ values: [Double]) -> JSONOpaque {
+    guard values.count <= shortCount else { return doubles(values) }
+    return .written { writer in writer.array(values) { $0.isNaN ? $1.null() : $1.value($0) } }
+  }
+
+  /// Integers as a list if they are few, else packed.
+  package static func short(_ values: [Int]) -> JSONOpaque {
+    guard values.count <= shortCount else { return integers(values.map(Int64.init)) }
+    return .written { writer in writer.array(values) { $1.value($0) } }
+  }
+
   static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
     let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)
     let data = words.withUnsafeBytes { Base64.encode($0) }

@@ -11,9 +11,9 @@
   X(proj_context_set_enable_network) X(proj_log_func) X(proj_log_level) X(proj_create) X(proj_destroy) \
   X(proj_get_type) X(proj_get_name) X(proj_get_id_auth_name) X(proj_get_id_code) X(proj_get_area_of_use) \
   X(proj_get_source_crs) X(proj_crs_get_sub_crs) X(proj_identify) X(proj_list_get_count) X(proj_list_get) \
-  X(proj_list_destroy) X(proj_int_list_destroy) X(proj_crs_get_coordinate_system) X(proj_cs_get_axis_info) \
+  X(proj_list_destroy) X(proj_int_list_destroy) X(proj_crs_get_coordinate_system) X(proj_cs_get_axis_info) X(proj_cs_get_axis_count) \
   X(proj_create_crs_to_crs_from_pj) X(proj_normalize_for_visualization) X(proj_trans_generic) \
-  X(proj_errno_reset) X(proj_trans_bounds) X(geod_init) X(geod_inverse) X(geod_geninverse) X(geod_direct) \
+  X(proj_errno_reset) X(proj_trans_bounds) X(geod_init) X(geod_inverse) X(geod_geninverse) X(geod_direct) X(geod_lineinit) X(geod_genposition) \
   X(geod_polygon_init) X(geod_polygon_addpoint) X(geod_polygon_compute)
 
 /// The library's functions, each of the type that its header declares.

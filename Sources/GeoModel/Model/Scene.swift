@@ -24,6 +24,8 @@ public struct SurfaceSource: Hashable, Sendable {
   public let path: Text
   public internal(set) var raster: Raster
 
+  public var loaded: (any ElevationSource)? { if case .loaded(let raster) = raster { raster } else { nil } }
+
   /// Why the raster is not loaded; nil if it is.
   public var failure: Failure? { if case .failed(let failure) = raster { failure } else { nil } }
 
@@ -68,17 +70,34 @@ public struct BaseSurface: Hashable, Sendable {
     at points: [Point], reference: SpatialReference, interpolation: Interpolation, stopsAtNoData: Bool,
     transformer: any CoordinateTransformer, onlyKept: Bool = false, isCancelled: @escaping @Sendable () -> Bool
   ) throws -> [Elevation]? {
-    var result = [Elevation](repeating: .outside, count: points.count)
-    var open = Array(points.indices)
-    var unknown: Elevation?
-    for surfaceSource in isEnabled ? elevationSources : [] where !open.isEmpty {
-      let source: any ElevationSource
-      switch surfaceSource.raster {
-      case .loaded(let raster): source = raster
-      case .failed(let failure):
-        unknown = unknown ?? .notLoaded(source: surfaceSource.id, failure)
-        continue
+    let samples = try samples(
+      at: points, reference: reference, interpolation: interpolation, stopsAtNoData: stopsAtNoData, transformer: transformer,
+      onlyKept: onlyKept, isCancelled: isCancelled)
+    return samples.map { samples in
+      zip(samples.heights, samples.sources).map { height, number in
+        switch number {
+        case GroundSamples.noData: return .noData
+        case GroundSamples.outside: return .outside
+        case GroundSamples.notLoaded:
+          guard let source = elevationSources.first(where: { $0.failure != nil }), let failure = source.failure else { return .outside }
+          return .notLoaded(source: source.id, failure)
+        default:
+          let source = elevationSources[number]
+          return .value(height, source: source.id, resolution: source.loaded?.resolution ?? 0)
+        }
       }
+    }
+  }
+
+  /// The heights at points in `reference`; see ``elevations(at:reference:interpolation:stopsAtNoData:transformer:onlyKept:isCancelled:)``.
+  public func samples(
+    at points: [Point], reference: SpatialReference, interpolation: Interpolation, stopsAtNoData: Bool,
+    transformer: any CoordinateTransformer, onlyKept: Bool = false, isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> GroundSamples? {
+    var result = GroundSamples(count: points.count)
+    var open = Array(points.indices)
+    for (number, surfaceSource) in (isEnabled ? elevationSources : []).enumerated() where !open.isEmpty {
+      guard let source = surfaceSource.loaded else { continue }
       let wrap = WorldWrap(try transformer.describe(source.reference), transformer)
       let asked = try transformer.transformed(open.map { points[$0] }, from: reference, to: source.reference).map { point in
         point.map { wrap?.turned($0, into: source.extent) ?? $0 }
@@ -91,18 +110,39 @@ public struct BaseSurface: Hashable, Sendable {
       else { return nil }
       for ((point, _), sample) in zip(reached, samples) {
         switch sample {
-        case .value(let height):
-          result[point] = .value(height, source: surfaceSource.id, resolution: source.resolution)
+        case .value(let height): (result.heights[point], result.sources[point]) = (height, number)
         case .noData:
-          result[point] = .noData
+          result.sources[point] = GroundSamples.noData
           if !stopsAtNoData { left.append(point) }
         case .outside: left.append(point)
         }
       }
       open = left
     }
-    if let unknown { for index in open { result[index] = unknown } }
+    if isEnabled, elevationSources.contains(where: { $0.failure != nil }) {
+      for index in open { result.sources[index] = GroundSamples.notLoaded }
+    }
     return result
+  }
+}
+
+/// Heights of the ground at points.
+public struct GroundSamples: Sendable {
+  /// Sources cover the point, but none has a value there.
+  public static let noData = -1
+  /// No source covers it.
+  public static let outside = -2
+  /// No loaded source has a height there, but one that is not loaded may have one.
+  public static let notLoaded = -3
+
+  /// Metres; NaN without a value.
+  public internal(set) var heights: [Double]
+  /// The index of the source that has the height, or one of the codes.
+  public internal(set) var sources: [Int]
+
+  init(count: Int) {
+    heights = Array(repeating: .nan, count: count)
+    sources = Array(repeating: Self.outside, count: count)
   }
 }
 
@@ -114,6 +154,7 @@ extension CoordinateTransformer {
     _ points: [Point], from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> [Point?] {
     let flat = points.map { Point(x: $0.x, y: $0.y) }
+    guard source != target else { return flat }
     do throws(TransformError) {
       guard case .multiPoint(let moved) = try transform(.multiPoint(Positions(flat)), from: source, to: target) else {
         return flat
@@ -147,6 +188,11 @@ public protocol ElevationSource: Sendable {
   var extent: Envelope { get }
   /// Size of a cell, in units of the source's reference.
   var resolution: Double { get }
+  /// Where its cells lie in its reference.
+  var transform: RasterTransform { get }
+  /// Number of cells.
+  var width: Int { get }
+  var height: Int { get }
 
   /// The heights at positions in the source's reference, in order.
   ///
@@ -157,6 +203,11 @@ public protocol ElevationSource: Sendable {
   func sample(
     _ points: [Point], interpolation: Interpolation, onlyKept: Bool, isCancelled: @Sendable () -> Bool
   ) throws -> [HeightSample]?
+
+  /// The heights of the cells in a window within the raster, row by row; NaN without a value.
+  ///
+  /// - Complexity: reads each tile once.
+  func cells(_ window: RasterWindow, isCancelled: @Sendable () -> Bool) throws -> [Float]
 }
 
 /// The elevation of a surface at a point, in metres.

@@ -212,6 +212,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates. The
   /// expression `toNumber(field)` converts texts to numbers.
   case wrongFieldType
+  /// The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or
+  /// distance, or larger cells take fewer.
+  case surfaceTooLarge
   /// The features have too many distinct values to group them within the memory of a query.
   case tooManyGroups
   /// The features have no time: an overlay, or a layer without `time`.
@@ -340,6 +343,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .notLoaded: -31050
     case .unknownField: -31051
     case .wrongFieldType: -31056
+    case .surfaceTooLarge: -31161
     case .tooManyGroups: -31058
     case .noTime: -31057
     case .notConnected: -31095

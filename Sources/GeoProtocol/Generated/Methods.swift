@@ -31,11 +31,11 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a4bdf120ff95394b"
+  public static let hash = "a93c19785c9f3f04"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model",
-    "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "overlay", "scene", "source", "state", "surface", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -1315,6 +1315,23 @@ public enum WireProtocol {
       name: "state/unobserve", domain: "state", shape: .session, since: "0.1.0",
       params: ["subscription"], required: ["subscription"],
       errors: []
+    ),
+    MethodInfo(
+      name: "surface/profile", domain: "surface", shape: .task, since: "0.5.0",
+      params: ["scene", "spatialReference", "stopAtNoData", "line", "step", "count", "interpolation"], required:
+      ["scene", "line"],
+      errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
+      .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
+      .surfaceTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "surface/lineOfSight", domain: "surface", shape: .task, since: "0.5.0",
+      params: ["scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase",
+      "curvature", "refraction", "observers", "targets", "step", "interpolation"], required: ["scene", "observers",
+      "targets"],
+      errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
+      .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
+      .surfaceTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "task/list", domain: "task", shape: .session, since: "0.1.0",

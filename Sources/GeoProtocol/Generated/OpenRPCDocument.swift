@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a4bdf120ff95394b"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a93c19785c9f3f04"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -3764,6 +3764,84 @@ public enum OpenRPCDocument {
 {"name":"state/unobserve","summary":"Ends a subscription of any kind; unknown handles are ignored.","description":"Ends a subscription of any kind; unknown handles are ignored.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string","maxLength":64}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateUnobserveResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "examples":[{"name":"example","params":[{"name":"subscription","value":"sub1"}],"result":{"name":"result","value":{"revision":4}}}],"x-shape":"session","x-since":"0.1.0"},\#
+{"name":"surface/profile","summary":"The heights of the ground along a line.","description":"The heights of the ground along a line. Between its vertices the line is geodesic, in any spatial reference. Samples are its vertices, and between them places at equal distances of at most `step`; or with `count` that many places at equal distances along the whole line, both ends included.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"line","description":"A line.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"step","description":"Maximum distance of samples. When this and `count` are absent: the shorter side of a cell of the first source that has a height on the line, or a thousandth of the line when none has one.","required":false,"schema":{"type":"number","exclusiveMinimum":0},\#
+"x-unit":"metre"},\#
+{"name":"count","description":"Number of samples, in place of `step`.","required":false,"schema":{"type":"integer","minimum":2,"maximum":1000000}},\#
+{"name":"interpolation","description":"The interpolation.","required":false,"schema":{"$ref":"#/components/schemas/Interpolation","default":"bilinear"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceProfileResult","schema":{"type":"object","required":["revision","spatialReference","length","count","distance","x","y","elevation","source","sources","known"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of `x` and `y`: that of the request."},\#
+"length":{"type":"number","description":"The length of the line.","x-unit":"metre"},\#
+"count":{"type":"integer","minimum":2,"description":"Number of samples."},\#
+"distance":{"$ref":"#/components/schemas/Column","description":"The distance of each sample from the start along the line, in metres. Columns of more than 64 values are packed."},\#
+"x":{"$ref":"#/components/schemas/Column","description":"Eastings or longitudes."},\#
+"y":{"$ref":"#/components/schemas/Column","description":"Northings or latitudes."},\#
+"elevation":{"$ref":"#/components/schemas/Column","description":"Heights; null where there is none."},\#
+"source":{"$ref":"#/components/schemas/Column","description":"For each sample the 0-based index in `sources`; -1 where sources cover it and none has a value, -2 where no source covers it, -3 where only one that is not loaded may have a height."},\#
+"sources":{"type":"array","items":{"$ref":"#/components/schemas/GroundSource"},\#
+"description":"The sources that have heights of the line, by precedence."},\#
+"known":{"type":"integer","minimum":0,"description":"Number of samples with a height."},\#
+"statistics":{"$ref":"#/components/schemas/ProfileStatistics","description":"Absent when no sample has a height."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"name":"line","value":{"type":"LineString","coordinates":[[-84.25,36.6],[-84.24,36.6]]}},\#
+{"name":"count","value":3}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","length":894.757606896,"count":3,"distance":[0,447.378803448,894.757606896],"x":[-84.25,-84.245,-84.24],"y":[36.6,36.6000001049,36.6],"elevation":[513,474.001887857,441],"source":[0,0,0],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}],"known":3,"statistics":{"minElevation":441,"maxElevation":513,"meanElevation":476.000629286,"gain":0,"loss":72.0000000001,"surfaceLength":897.669704567,"maxUpSlope":0,"maxDownSlope":4.98189305984,"meanSlope":4.6004008058}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"surface/lineOfSight","summary":"Whether targets are seen from observers, and where the ground hides them first.","description":"Whether targets are seen from observers, and where the ground hides them first. The line is straight above the geodesic; the ground is sampled at equal distances of at most `step`, and falls away by curvature and refraction. A single observer is paired with all targets, a single target with all observers; else the lists are of equal length, and pairs have the same index.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"observers","description":"Points.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":100000}},\#
+{"name":"targets","description":"Points.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":100000}},\#
+{"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"observerHeight","description":"The height of the eye.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
+"x-unit":"metre"},\#
+{"name":"targetHeight","description":"The height of the targets.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
+"x-unit":"metre"},\#
+{"name":"heightBase","description":"From where both heights are counted.","required":false,"schema":{"$ref":"#/components/schemas/HeightBase","default":"ground"}},\#
+{"name":"curvature","description":"Whether the ground falls away with the distance d by d² / 2R, where R is the ellipsoid's radius of curvature at the observer in the direction of the line.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"refraction","description":"The part of the curvature by which light bends: the fall is multiplied by 1 less this. 0.13 is usual for light, 0.25 for radio waves (four thirds of the radius); 1/7 is what `gdal_viewshed` assumes. Without `curvature` it does not matter.","required":false,"schema":{"type":"number","minimum":0,"maximum":1,"default":0.13}},\#
+{"name":"step","description":"Maximum distance of samples; when absent, half of the shorter side of a cell of the source at the observer. All lines together have at most 10,000,000 samples.","required":false,"schema":{"type":"number","exclusiveMinimum":0},\#
+"x-unit":"metre"},\#
+{"name":"interpolation","description":"The interpolation.","required":false,"schema":{"$ref":"#/components/schemas/Interpolation","default":"bilinear"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceLineOfSightResult","schema":{"type":"object","required":["revision","spatialReference","curvature","refraction","lines","sources"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of obstructions: that of the request."},\#
+"curvature":{"type":"boolean","description":"Whether the curvature of the earth was taken into account."},\#
+"refraction":{"type":"number","description":"The part of the curvature by which light bends."},\#
+"lines":{"type":"array","items":{"$ref":"#/components/schemas/Sight"},\#
+"description":"One for each pair, in order."},\#
+"sources":{"type":"array","items":{"$ref":"#/components/schemas/GroundSource"},\#
+"description":"The sources that have heights of the lines, by precedence."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"name":"observers","value":[{"type":"Point","coordinates":[-84.25,36.6]}]},\#
+{"name":"targets","value":[{"type":"Point","coordinates":[-84.24,36.6]}]}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","curvature":true,"refraction":0.13,"lines":[{"observer":0,"target":0,"state":"hidden","distance":894.757606896,"azimuth":89.9970188756,"observerElevation":515,"targetElevation":441,"clearance":-4.83776851051,"obstruction":{"location":{"type":"Point","coordinates":[-84.24125,36.6000000459,452.000357906]},\#
+"distance":782.912906034,"above":1.75632285751},\#
+"samples":23,"unknownSamples":0}],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"task/list","summary":"The tasks that have not been answered.","description":"The tasks that have not been answered.","tags":[{"name":"task"}],"paramStructure":"by-name","params":[{"name":"scope","description":"Only those of one object.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"TaskListResult","schema":{"type":"object","required":["tasks"],"properties":{"tasks":{"type":"array","items":{"$ref":"#/components/schemas/TaskDescription"},\#
 "description":"In the order they began."}}}},\#
@@ -5383,6 +5461,50 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "from":{"type":"string","description":"With `move`: JSON Pointer of the element's old position."},\#
 "id":{"type":"string","description":"For elements of an ordered list: the element's id. (JSON Patch ignores it; a client that goes by id ignores the index.)"}},\#
 "examples":[{"op":"replace","path":"/views/v1/isNavigating","value":true}],"x-since":"0.1.0","x-domain":"state"},\#
+"HeightDatum":{"title":"HeightDatum","description":"The surface above which heights are.","type":"string","enum":["geoid","ellipsoid","unknown"],"x-enum-descriptions":{"geoid":"A level of gravity: a geoid, or mean sea level.","ellipsoid":"The ellipsoid of the spatial reference.","unknown":"The file does not say."},\#
+"examples":["geoid"],"x-since":"0.5.0","x-domain":"surface"},\#
+"HeightUnit":{"title":"HeightUnit","description":"The unit of heights: files in feet are converted when they are read.","type":"string","enum":["metre"],"x-enum-descriptions":{"metre":"Metres."},\#
+"examples":["metre"],"x-since":"0.5.0","x-domain":"surface"},\#
+"GroundSource":{"title":"GroundSource","description":"An elevation source, as far as it bears on an analysis.","type":"object","required":["id","spatialReference","resolution","verticalUnit","heightsAbove"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Its spatial reference; EPSG:4326 when the file does not say."},\#
+"resolution":{"type":"number","description":"Side of its cells, in the units of its spatial reference."},\#
+"verticalUnit":{"$ref":"#/components/schemas/HeightUnit","description":"The unit of heights in the answer."},\#
+"heightsAbove":{"$ref":"#/components/schemas/HeightDatum","description":"What the heights in the file are above."},\#
+"verticalReference":{"type":"string","description":"The name of the vertical part of its spatial reference; absent when there is none."}},\#
+"examples":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833,"verticalUnit":"metre","heightsAbove":"unknown"}],"x-since":"0.5.0","x-domain":"surface"},\#
+"HeightBase":{"title":"HeightBase","description":"From where the height of an observer or a target is counted.","type":"string","enum":["ground","absolute"],"x-enum-descriptions":{"ground":"From the ground there.","absolute":"From where heights of the sources are counted."},\#
+"examples":["ground"],"x-since":"0.5.0","x-domain":"surface"},\#
+"ProfileStatistics":{"title":"ProfileStatistics","description":"Statistics of a profile, of the samples with a height, and of the sections between consecutive ones.","type":"object","required":["minElevation","maxElevation","meanElevation","gain","loss","surfaceLength","maxUpSlope","maxDownSlope","meanSlope"],"properties":{"minElevation":{"type":"number","description":"The least height.","x-unit":"metre"},\#
+"maxElevation":{"type":"number","description":"The greatest height.","x-unit":"metre"},\#
+"meanElevation":{"type":"number","description":"The mean height of the samples.","x-unit":"metre"},\#
+"gain":{"type":"number","description":"The sum of all rises.","x-unit":"metre"},\#
+"loss":{"type":"number","description":"The sum of all falls, not negative.","x-unit":"metre"},\#
+"surfaceLength":{"type":"number","description":"The length of the sections along the ground.","x-unit":"metre"},\#
+"maxUpSlope":{"type":"number","description":"The angle of the steepest rise; 0 when none rises.","x-unit":"degree"},\#
+"maxDownSlope":{"type":"number","description":"The angle of the steepest fall, not negative.","x-unit":"degree"},\#
+"meanSlope":{"type":"number","description":"The mean angle of the sections, up or down, weighted by their distances.","x-unit":"degree"}},\#
+"examples":[{"minElevation":400,"maxElevation":520,"meanElevation":450,"gain":130,"loss":90,"surfaceLength":2013.2,"maxUpSlope":21.5,"maxDownSlope":18,"meanSlope":6.2}],"x-since":"0.5.0","x-domain":"surface"},\#
+"Obstruction":{"title":"Obstruction","description":"The place where the ground first hides a target.","type":"object","required":["location","distance","above"],"properties":{"location":{"$ref":"#/components/schemas/Geometry","description":"The point on the ground, with its height, in `spatialReference`."},\#
+"distance":{"type":"number","description":"Its distance from the observer.","x-unit":"metre"},\#
+"above":{"type":"number","description":"How far the ground is above the line there.","x-unit":"metre"}},\#
+"examples":[{"location":{"type":"Point","coordinates":[-84.22,36.58,690]},\#
+"distance":3210,"above":12.5}],"x-since":"0.5.0","x-domain":"surface"},\#
+"SightState":{"title":"SightState","description":"Whether a target is seen.","type":"string","enum":["visible","hidden","unknown"],"x-enum-descriptions":{"visible":"No ground is above the line.","hidden":"The ground is above the line at `obstruction`.","unknown":"The observer or the target stands where the ground has no height."},\#
+"examples":["visible"],"x-since":"0.5.0","x-domain":"surface"},\#
+"Sight":{"title":"Sight","description":"The line from one observer to one target.","type":"object","required":["observer","target","state","distance","azimuth","samples","unknownSamples"],"properties":{"observer":{"type":"integer","minimum":0,"description":"0-based index in `observers`."},\#
+"target":{"type":"integer","minimum":0,"description":"0-based index in `targets`."},\#
+"state":{"$ref":"#/components/schemas/SightState","description":"Whether the target is seen."},\#
+"distance":{"type":"number","description":"The distance along the geodesic.","x-unit":"metre"},\#
+"azimuth":{"type":"number","description":"The direction at the observer, clockwise from north; 0 when the distance is 0.","x-unit":"degree"},\#
+"observerElevation":{"type":"number","description":"The height of the observer's eye; absent when it is unknown.","x-unit":"metre"},\#
+"targetElevation":{"type":"number","description":"The height of the target; absent when it is unknown.","x-unit":"metre"},\#
+"clearance":{"type":"number","description":"The least height of the line above the ground between both, negative when the target is hidden; absent when the state is unknown, and when no sample between both has a height.","x-unit":"metre"},\#
+"obstruction":{"$ref":"#/components/schemas/Obstruction","description":"The sample nearest to the observer that is above the line; present when the target is hidden."},\#
+"samples":{"type":"integer","minimum":0,"description":"Number of samples of the ground between both."},\#
+"unknownSamples":{"type":"integer","minimum":0,"description":"Number of those without a height, which hide nothing."}},\#
+"examples":[{"observer":0,"target":0,"state":"hidden","distance":5120.4,"azimuth":31.5,"observerElevation":515,"targetElevation":667,"clearance":-12.5,"obstruction":{"location":{"type":"Point","coordinates":[-84.22,36.58,690]},\#
+"distance":3210,"above":12.5},\#
+"samples":60,"unknownSamples":0}],"x-since":"0.5.0","x-domain":"surface"},\#
 "Color":{"title":"Color","description":"A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` transparent and `FF` opaque. The server writes upper case, and alpha only where it is not opaque.","type":"string","pattern":"^#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$","examples":["#E31A1C"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "Expression":{"title":"Expression","description":"An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or the properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`; errors in JSON have a `path` that leads to the value.\n\nTexts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In texts a backslash escapes a single quote or a backslash, `\\a \\b \\t \\n \\v \\f \\r` are control characters (bell, backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters a backslash stands for itself.\n\n[Functions, operators and types](expressions.md) are also in `session/describe`.\n\nThe geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in the spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is from -90 to 90; edges are straight in the plane, heights are ignored. A relation is unknown for a feature without a geometry, and, except S_INTERSECTS and S_DISJOINT, for a collection that has points, lines and polygons side by side. Invalid geometries in an expression are refused, with the position of the fault.\n\nA text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`, signs and chains of one operator are unlimited in text. Where types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are unknown, because equal values can be written in many ways: `toText(x)` converts one to text, functions `A_...` compare arrays as sets.\n\nFor one feature, the functions in a condition that is not an AND or OR make at most 1 MiB of text (1048576 bytes) together; a longer text is null.\n\nFields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as texts: `day > '2020'`.\n\nFunctions that format text for people use the environment of the layer or overlay that the label, popup or legend belongs to, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they format in English, metric, and UTC.\n\nValues shown without these functions are unformatted; a number that is not an integer has the decimal separator of `locale`. The separators and names are those of the Unicode CLDR.","type":["string","object","boolean"],"minLength":1,"maxLength":65536,"examples":["population > 1000000"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "FeatureReduction":{"title":"FeatureReduction","description":"Clustering of points: where points are denser than `radius` on the screen, one graphic stands for several of them. Other geometries are not clustered. Clusters are drawn above features.","type":"object","properties":{"isEnabled":{"type":"boolean","description":"Whether points are clustered.","default":true},\#
@@ -6136,6 +6258,10 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "wrongFieldType":{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType","path":"/params/renderer/field","expected":"a field of numbers","found":"boolean"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"$ref":"#/components/schemas/FieldType","description":"The type of the field."}}},\#
 "x-since":"0.1.0"},\#
+"surfaceTooLarge":{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge","needed":36000000,"limit":16777216},\#
+"x-data":{"type":"object","required":["needed","limit"],"properties":{"needed":{"type":"integer","minimum":1,"description":"The number that it would take, at most 9007199254740991."},\#
+"limit":{"type":"integer","minimum":1,"description":"The greatest number."}}},\#
+"x-since":"0.5.0"},\#
 "tooManyGroups":{"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups","limit":4000000},\#
 "x-data":{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","minimum":1,"description":"The greatest number of values: groups times fields and statistics."}}},\#
 "x-since":"0.2.0"},\#

@@ -499,6 +499,13 @@ package enum ParamMembers {
     "state/observe": params(["paths", "exceptOrigin", "maxRate", "edits"]),
     "state/set": params(["path", "value"]),
     "state/unobserve": params(["subscription"]),
+    "surface/profile": params([
+      "scene", "spatialReference", "stopAtNoData", "line", "step", "count", "interpolation"
+    ]),
+    "surface/lineOfSight": params([
+      "scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase", "curvature",
+      "refraction", "observers", "targets", "step", "interpolation"
+    ]),
     "task/list": params(["scope"]),
     "task/cancel": params(["task"]),
     "task/acknowledgeParts": params(["token", "count"]),

@@ -152,10 +152,16 @@ private struct RasterSource: ElevationSource {
   var reference: SpatialReference { raster.description.spatialReference ?? .wgs84 }
   var extent: Envelope { raster.description.extent }
   var resolution: Double { raster.description.transform.resolution.x }
+  var transform: RasterTransform { raster.description.transform }
+  var width: Int { raster.description.width }
+  var height: Int { raster.description.height }
 
   func sample(
     _ points: [Point], interpolation: Interpolation, onlyKept: Bool, isCancelled: @Sendable () -> Bool
   ) throws -> [HeightSample]? {
     try raster.sample(Positions(points), interpolation: interpolation, onlyKept: onlyKept, isCancelled: isCancelled)
+  }
+  func cells(_ window: RasterWindow, isCancelled: @Sendable () -> Bool) throws -> [Float] {
+    try raster.cells(window, isCancelled: isCancelled)
   }
 }

@@ -30,6 +30,7 @@ extension Client {
     SceneService.register(on: self)
     SourceService.register(on: self)
     StateService.register(on: self)
+    SurfaceService.register(on: self)
     TaskService.register(on: self)
     ViewService.register(on: self)
     ViewModelService.register(on: self)

@@ -603,6 +603,23 @@ extension FieldType: WireWord {
   }
 }
 
+extension HeightDatum: WireWord {
+  package init(_ wire: SurfaceProtocol.HeightDatum) {
+    switch wire {
+    case .geoid: self = .geoid
+    case .ellipsoid: self = .ellipsoid
+    case .unknown: self = .unknown
+    }
+  }
+  package var wire: SurfaceProtocol.HeightDatum {
+    switch self {
+    case .geoid: .geoid
+    case .ellipsoid: .ellipsoid
+    case .unknown: .unknown
+    }
+  }
+}
+
 extension SimpleMarkerSymbol.Style: WireWord {
   package init(_ wire: SymbologyProtocol.MarkerStyle) {
     switch wire {
@@ -1007,11 +1024,11 @@ extension Wire {
     GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self,
     GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self,
     LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self,
-    Interpolation.self, FieldType.self, SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self,
-    SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self, TextSymbol.FontWeight.self,
-    TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self,
-    LabelDefinition.Placement.self, ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self,
-    Easing.self, Tap.Kind.self, Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self,
-    PropertyAccess.self
+    Interpolation.self, FieldType.self, HeightDatum.self, SimpleMarkerSymbol.Style.self,
+    SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self,
+    TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self,
+    VisualVariable.Rotation.self, LabelDefinition.Placement.self, ClassificationMethod.self,
+    Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self, Interruption.Cause.self,
+    LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
   ]
 }

@@ -949,6 +949,19 @@ class WrongFieldTypeError(GeoModelError):
     code = -31056
 
 
+class SurfaceTooLargeError(GeoModelError):
+    """The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller
+    area or distance, or larger cells take fewer.
+
+    `data` has:
+        needed: The number that it would take, at most 9007199254740991. (at least 1)
+        limit: The greatest number. (at least 1)
+    """
+
+    kind = "surfaceTooLarge"
+    code = -31161
+
+
 class TooManyGroupsError(GeoModelError):
     """The features have too many distinct values to group them within the memory of a query.
 
@@ -1205,6 +1218,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
     "wrongFieldType": WrongFieldTypeError,
+    "surfaceTooLarge": SurfaceTooLargeError,
     "tooManyGroups": TooManyGroupsError,
     "noTime": NoTimeError,
     "notConnected": NotConnectedError,

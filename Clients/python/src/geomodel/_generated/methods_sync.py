@@ -12921,6 +12921,205 @@ class StateMethods(SyncCaller):
         return result
 
 
+class SurfaceMethods(SyncCaller):
+    """Analyses of a scene's ground: what lies along a line, what is seen from a place, contours, slopes.
+
+    The ground's height at a place is that of the first elevation source that has one there, as
+    `scene/elevation` says. Heights are in metres; `sources` says what they are above. Distances are metres
+    along geodesics of WGS 84. Each method is a task over the scene at its revision.
+    """
+
+    def profile(
+        self,
+        *,
+        scene: t.ObjectId,
+        line: t.Geometry,
+        spatial_reference: t.SpatialReference | None = None,
+        stop_at_no_data: bool | None = None,
+        step: float | None = None,
+        count: int | None = None,
+        interpolation: t.Interpolation | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SurfaceProfileResult:
+        """The heights of the ground along a line. Between its vertices the line is geodesic, in any spatial
+        reference. Samples are its vertices, and between them places at equal distances of at most `step`;
+        or with `count` that many places at equal distances along the whole line, both ends included.
+
+        Args:
+            scene: The scene whose ground is analysed.
+            line: A line.
+            spatial_reference: The spatial reference of the coordinates in the request. (default
+                "EPSG:4326")
+            stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
+                after it; otherwise these are used. (default False)
+            step: Maximum distance of samples. When this and `count` are absent: the shorter side of a
+                cell of the first source that has a height on the line, or a thousandth of the line when none
+                has one. (metre; above 0)
+            count: Number of samples, in place of `step`. (in 2...1000000)
+            interpolation: The interpolation. (default "bilinear")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            spatialReference: The spatial reference of `x` and `y`: that of the request.
+            length: The length of the line. (metre)
+            count: Number of samples. (at least 2)
+            distance: The distance of each sample from the start along the line, in metres. Columns of
+                more than 64 values are packed.
+            x: Eastings or longitudes.
+            y: Northings or latitudes.
+            elevation: Heights; null where there is none.
+            source: For each sample the 0-based index in `sources`; -1 where sources cover it and none has
+                a value, -2 where no source covers it, -3 where only one that is not loaded may have a height.
+            sources: The sources that have heights of the line, by precedence.
+            known: Number of samples with a height. (at least 0)
+            statistics: Absent when no sample has a height.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
+                limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
+
+        Example:
+            server.surface.profile(
+                scene="s1",
+                line={"type": "LineString", "coordinates": [[-84.25, 36.6], [-84.24, 36.6]]},
+                count=3,
+            )
+        """
+        result: t.SurfaceProfileResult = self._call(
+            "surface/profile",
+            _given(
+                {
+                    "scene": scene,
+                    "line": line,
+                    "spatialReference": spatial_reference,
+                    "stopAtNoData": stop_at_no_data,
+                    "step": step,
+                    "count": count,
+                    "interpolation": interpolation,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def line_of_sight(
+        self,
+        *,
+        scene: t.ObjectId,
+        observers: Sequence[t.Geometry],
+        targets: Sequence[t.Geometry],
+        spatial_reference: t.SpatialReference | None = None,
+        stop_at_no_data: bool | None = None,
+        observer_height: float | None = None,
+        target_height: float | None = None,
+        height_base: t.HeightBase | None = None,
+        curvature: bool | None = None,
+        refraction: float | None = None,
+        step: float | None = None,
+        interpolation: t.Interpolation | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SurfaceLineOfSightResult:
+        """Whether targets are seen from observers, and where the ground hides them first. The line is
+        straight above the geodesic; the ground is sampled at equal distances of at most `step`, and falls
+        away by curvature and refraction. A single observer is paired with all targets, a single target
+        with all observers; else the lists are of equal length, and pairs have the same index.
+
+        Args:
+            scene: The scene whose ground is analysed.
+            observers: Points. (1 to 100000 elements)
+            targets: Points. (1 to 100000 elements)
+            spatial_reference: The spatial reference of the coordinates in the request. (default
+                "EPSG:4326")
+            stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
+                after it; otherwise these are used. (default False)
+            observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
+            target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
+            height_base: From where both heights are counted. (default "ground")
+            curvature: Whether the ground falls away with the distance d by d² / 2R, where R is the
+                ellipsoid's radius of curvature at the observer in the direction of the line. (default True)
+            refraction: The part of the curvature by which light bends: the fall is multiplied by 1 less
+                this. 0.13 is usual for light, 0.25 for radio waves (four thirds of the radius); 1/7 is what
+                `gdal_viewshed` assumes. Without `curvature` it does not matter. (in 0...1; default 0.13)
+            step: Maximum distance of samples; when absent, half of the shorter side of a cell of the
+                source at the observer. All lines together have at most 10,000,000 samples. (metre; above 0)
+            interpolation: The interpolation. (default "bilinear")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            spatialReference: The spatial reference of obstructions: that of the request.
+            curvature: Whether the curvature of the earth was taken into account.
+            refraction: The part of the curvature by which light bends.
+            lines: One for each pair, in order.
+            sources: The sources that have heights of the lines, by precedence.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
+                limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
+
+        Example:
+            server.surface.line_of_sight(
+                scene="s1",
+                observers=[{"type": "Point", "coordinates": [-84.25, 36.6]}],
+                targets=[{"type": "Point", "coordinates": [-84.24, 36.6]}],
+            )
+        """
+        result: t.SurfaceLineOfSightResult = self._call(
+            "surface/lineOfSight",
+            _given(
+                {
+                    "scene": scene,
+                    "observers": observers,
+                    "targets": targets,
+                    "spatialReference": spatial_reference,
+                    "stopAtNoData": stop_at_no_data,
+                    "observerHeight": observer_height,
+                    "targetHeight": target_height,
+                    "heightBase": height_base,
+                    "curvature": curvature,
+                    "refraction": refraction,
+                    "step": step,
+                    "interpolation": interpolation,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class TaskMethods(SyncCaller):
     """Long operations: listing and cancelling them.
 
@@ -14689,6 +14888,10 @@ class Domains(SyncCalling):
     @cached_property
     def state(self) -> StateMethods:
         return StateMethods(self)
+
+    @cached_property
+    def surface(self) -> SurfaceMethods:
+        return SurfaceMethods(self)
 
     @cached_property
     def task(self) -> TaskMethods:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "a4bdf120ff95394b"
+PROTOCOL_HASH = "a93c19785c9f3f04"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -4948,6 +4948,168 @@ class StateSnapshotPartParams(TypedDict):
     """A part of the values."""
     isLast: bool
     """Whether this is the last part."""
+
+
+HeightDatum = Literal["geoid", "ellipsoid", "unknown"]
+"""The surface above which heights are.
+
+`geoid`: A level of gravity: a geoid, or mean sea level.
+`ellipsoid`: The ellipsoid of the spatial reference.
+`unknown`: The file does not say.
+"""
+
+HeightUnit = Literal["metre"]
+"""The unit of heights: files in feet are converted when they are read.
+
+`metre`: Metres.
+"""
+
+
+class GroundSource(TypedDict):
+    """An elevation source, as far as it bears on an analysis."""
+
+    id: ObjectId
+    """Its id."""
+    spatialReference: SpatialReference
+    """Its spatial reference; EPSG:4326 when the file does not say."""
+    resolution: float
+    """Side of its cells, in the units of its spatial reference."""
+    verticalUnit: HeightUnit
+    """The unit of heights in the answer."""
+    heightsAbove: HeightDatum
+    """What the heights in the file are above."""
+    verticalReference: NotRequired[str]
+    """The name of the vertical part of its spatial reference; absent when there is none."""
+
+
+HeightBase = Literal["ground", "absolute"]
+"""From where the height of an observer or a target is counted.
+
+`ground`: From the ground there.
+`absolute`: From where heights of the sources are counted.
+"""
+
+
+class ProfileStatistics(TypedDict):
+    """Statistics of a profile, of the samples with a height, and of the sections between consecutive ones."""
+
+    minElevation: float
+    """The least height. (metre)"""
+    maxElevation: float
+    """The greatest height. (metre)"""
+    meanElevation: float
+    """The mean height of the samples. (metre)"""
+    gain: float
+    """The sum of all rises. (metre)"""
+    loss: float
+    """The sum of all falls, not negative. (metre)"""
+    surfaceLength: float
+    """The length of the sections along the ground. (metre)"""
+    maxUpSlope: float
+    """The angle of the steepest rise; 0 when none rises. (degree)"""
+    maxDownSlope: float
+    """The angle of the steepest fall, not negative. (degree)"""
+    meanSlope: float
+    """The mean angle of the sections, up or down, weighted by their distances. (degree)"""
+
+
+class Obstruction(TypedDict):
+    """The place where the ground first hides a target."""
+
+    location: Geometry
+    """The point on the ground, with its height, in `spatialReference`."""
+    distance: float
+    """Its distance from the observer. (metre)"""
+    above: float
+    """How far the ground is above the line there. (metre)"""
+
+
+SightState = Literal["visible", "hidden", "unknown"]
+"""Whether a target is seen.
+
+`visible`: No ground is above the line.
+`hidden`: The ground is above the line at `obstruction`.
+`unknown`: The observer or the target stands where the ground has no height.
+"""
+
+
+class Sight(TypedDict):
+    """The line from one observer to one target."""
+
+    observer: int
+    """0-based index in `observers`. (at least 0)"""
+    target: int
+    """0-based index in `targets`. (at least 0)"""
+    state: SightState
+    """Whether the target is seen."""
+    distance: float
+    """The distance along the geodesic. (metre)"""
+    azimuth: float
+    """The direction at the observer, clockwise from north; 0 when the distance is 0. (degree)"""
+    observerElevation: NotRequired[float]
+    """The height of the observer's eye; absent when it is unknown. (metre)"""
+    targetElevation: NotRequired[float]
+    """The height of the target; absent when it is unknown. (metre)"""
+    clearance: NotRequired[float]
+    """The least height of the line above the ground between both, negative when the target is hidden; absent
+    when the state is unknown, and when no sample between both has a height. (metre)
+    """
+    obstruction: NotRequired[Obstruction]
+    """The sample nearest to the observer that is above the line; present when the target is hidden."""
+    samples: int
+    """Number of samples of the ground between both. (at least 0)"""
+    unknownSamples: int
+    """Number of those without a height, which hide nothing. (at least 0)"""
+
+
+class SurfaceProfileResult(TypedDict):
+    """What `surface/profile` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    spatialReference: SpatialReference
+    """The spatial reference of `x` and `y`: that of the request."""
+    length: float
+    """The length of the line. (metre)"""
+    count: int
+    """Number of samples. (at least 2)"""
+    distance: Column
+    """The distance of each sample from the start along the line, in metres. Columns of more than 64 values
+    are packed.
+    """
+    x: Column
+    """Eastings or longitudes."""
+    y: Column
+    """Northings or latitudes."""
+    elevation: Column
+    """Heights; null where there is none."""
+    source: Column
+    """For each sample the 0-based index in `sources`; -1 where sources cover it and none has a value, -2
+    where no source covers it, -3 where only one that is not loaded may have a height.
+    """
+    sources: list[GroundSource]
+    """The sources that have heights of the line, by precedence."""
+    known: int
+    """Number of samples with a height. (at least 0)"""
+    statistics: NotRequired[ProfileStatistics]
+    """Absent when no sample has a height."""
+
+
+class SurfaceLineOfSightResult(TypedDict):
+    """What `surface/lineOfSight` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    spatialReference: SpatialReference
+    """The spatial reference of obstructions: that of the request."""
+    curvature: bool
+    """Whether the curvature of the earth was taken into account."""
+    refraction: float
+    """The part of the curvature by which light bends."""
+    lines: list[Sight]
+    """One for each pair, in order."""
+    sources: list[GroundSource]
+    """The sources that have heights of the lines, by precedence."""
 
 
 Color = str

@@ -1,0 +1,120 @@
+// The ground of a scene as an analysis sees it: heights at places in WGS 84, and what is said of the sources.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Planning
+import WireCoding
+
+/// The ground of a scene at one revision.
+struct Ground: Sendable {
+  /// Points for which sources are asked at once.
+  private static let pointsAtOnce = 1 << 17
+
+  let surface: BaseSurface
+  /// The reference of the coordinates in the request.
+  let reference: SpatialReference
+  let stopsAtNoData: Bool
+  let transformer: any CoordinateTransformer
+  let geodesy: any Geodesy
+  let revision: Int
+
+  init(_ options: some SurfaceProtocol.GroundOptions, in world: World) throws {
+    surface = try world.scenes.require(ID(options.scene)).surface
+    reference = try world.canonical(options.spatialReference) ?? .wgs84
+    stopsAtNoData = options.stopAtNoData
+    (transformer, geodesy, revision) = (world.transformer, world.geodesy, world.revision)
+  }
+
+  /// The heights at points in WGS 84.
+  ///
+  /// - Parameter body: gets the heights of some of the points, and the index of the first.
+  func sample(
+    _ points: [Point], _ interpolation: Interpolation, _ share: WorkShare, _ body: (GroundSamples, Int) throws -> Void
+  ) throws {
+    for start in stride(from: 0, to: points.count, by: Self.pointsAtOnce) {
+      try share.checkpoint(start, of: points.count)
+      try body(try heights(Array(points[start..<min(start + Self.pointsAtOnce, points.count)]), interpolation, share), start)
+    }
+  }
+
+  /// The heights at points, in WGS 84 unless another reference is given.
+  func heights(
+    _ points: [Point], in reference: SpatialReference = .wgs84, _ interpolation: Interpolation, _ share: WorkShare
+  ) throws -> GroundSamples {
+    let work = share.work
+    let samples = try surface.samples(
+      at: points, reference: reference, interpolation: interpolation, stopsAtNoData: stopsAtNoData, transformer: transformer,
+      isCancelled: { work?.isCancelled ?? false })
+    try work?.checkCancelled()
+    guard let samples else { throw RPCError.internalError("an elevation source has read nothing") }
+    return samples
+  }
+
+  /// Converts points of the request to WGS 84.
+  ///
+  /// - Parameter path: the pointer of a list of points; nil for the positions of one geometry.
+  func degrees(_ points: [Point], at path: String? = nil, _ share: WorkShare) throws -> [Point] {
+    let flat = Geometry.multiPoint(Positions(points.map { Point(x: $0.x, y: $0.y) }))
+    do {
+      let places = try transformed(flat, from: reference, to: .wgs84, share)
+      if let index = places.firstIndex(where: { abs($0.y) > 90 }) {
+        throw TransformError.outsideDomain(
+          index: index, from: reference.definition, to: SpatialReference.wgs84.definition, latitude: places[index].y)
+      }
+      return places
+    } catch let error as TransformError {
+      var wire = RPCError(error)
+      if let path, case .outsideDomain(let index, _, _, _) = error { wire.path = "\(path)/\(index)" }
+      throw path == nil ? error : wire
+    }
+  }
+
+  /// Converts points in WGS 84 to the reference of the request.
+  func given(_ points: [Point], _ share: WorkShare) throws -> [Point] {
+    guard !points.isEmpty else { return [] }
+    return try transformed(.multiPoint(Positions(points)), from: .wgs84, to: reference, share)
+  }
+
+  private func transformed(
+    _ points: Geometry, from source: SpatialReference, to target: SpatialReference, _ share: WorkShare
+  ) throws -> [Point] {
+    let moved = try transformer.transform(points, from: source, to: target) { try share.work?.checkCancelled() }
+    guard case .multiPoint(let positions) = moved else { return [] }
+    return positions.points
+  }
+
+  /// The lengths in metres of the sides of a source's cell at a point in WGS 84; nil where that is not known.
+  func cellSides(of source: any ElevationSource, at point: Point) -> (x: Double, y: Double)? {
+    guard let center = try? transformer.transform(point, from: .wgs84, to: source.reference) else { return nil }
+    let step = source.transform
+    func side(_ dx: Double, _ dy: Double) -> Double? {
+      let next = Point(x: center.x + dx, y: center.y + dy)
+      guard let other = try? transformer.transform(next, from: source.reference, to: .wgs84),
+        let line = try? geodesy.inverse(from: point, to: other), line.distance > 0
+      else { return nil }
+      return line.distance
+    }
+    guard let x = side(step.xPerColumn, step.yPerColumn), let y = side(step.xPerRow, step.yPerRow) else { return nil }
+    return (x, y)
+  }
+
+  /// The sources of these indexes, by precedence.
+  func sources(_ numbers: Set<Int>) throws -> [SurfaceProtocol.GroundSource] {
+    try numbers.sorted().compactMap { number in
+      guard let source = surface.elevationSources[number].loaded else { return nil }
+      let info = try transformer.describe(source.reference)
+      return SurfaceProtocol.GroundSource(
+        id: surface.elevationSources[number].id, spatialReference: source.reference.definition, resolution: source.resolution,
+        verticalUnit: .metre, heightsAbove: info.heightDatum.wire, verticalReference: info.verticalName)
+    }
+  }
+}
+
+extension RPCError {
+  static func surfaceTooLarge(_ needed: Double, limit: Int, _ message: String, path: String? = nil) -> RPCError {
+    RPCError(.surfaceTooLarge, message, path: path)
+      .with("needed", Int(min(needed, 9_007_199_254_740_991))).with("limit", limit)
+  }
+}
