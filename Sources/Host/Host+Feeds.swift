@@ -39,7 +39,7 @@ extension Host {
     let entry = FollowedFile(file)
     followed[object] = entry
     let bound = LoopBound((host: self, entry: entry), on: loop)
-    let (loop, readers, policy) = (loop, configuration.readers, feedPolicy)
+    let (loop, readers, policy) = (loop, configuration.readers, files.policy)
     let job = FeedJob(
       format: object.collection == .entitySources ? .ndjson : .nmea, follows: file.follows, skipsOld: file.skipsOld)
     // Opening may wait for a disk.

@@ -50,6 +50,7 @@ extension Host {
     if !changes.isEmpty {
       scheduleTick()
       matchFeeds()
+      matchJobs(changes)
     }
   }
 
@@ -232,5 +233,6 @@ extension Host {
     publish()
     endFeeds()
     world.stopRecording(nil)
+    endJobs()
   }
 }

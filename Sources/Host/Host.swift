@@ -1,6 +1,7 @@
 // The server without its standard streams: one world, and its clients.
 
 import Calendar
+import DequeModule
 import Files
 import GeoModel
 import Geometry
@@ -64,8 +65,13 @@ public final class Host {
   var tracedSteps = 0
   /// The files of sources.
   var followed: [ObjectReference: FollowedFile] = [:]
-  /// Which files sources may follow.
-  let feedPolicy: FilePolicy
+  /// Which files sources may follow, and jobs read and write.
+  let files: FilePaths
+  /// Attempts to do jobs' work, and those of them that wait for their turn.
+  var runningJobs: [JobID: RunningJob] = [:]
+  var waitingJobs: Deque<RunningJob> = []
+  /// Number of jobs that have a place among those that run.
+  var jobsAtWork = 0
   var trimming: LoopTimer?
   /// Number of features added and removed since memory was last trimmed.
   var untrimmed = 0
@@ -90,10 +96,9 @@ public final class Host {
   package init(_ configuration: Configuration, on loop: any Loop) {
     self.configuration = configuration
     self.loop = loop
-    feedPolicy = FilePaths(
+    files = FilePaths(
       root: configuration.workingDirectory, allowedDirectories: configuration.allowedDirectories,
-      writableDirectories: configuration.writableDirectories
-    ).policy
+      writableDirectories: configuration.writableDirectories, allowsNetwork: configuration.allowsNetwork)
     world = World(
       transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
       now: configuration.start ?? configuration.now(), isReplay: configuration.isReplay)

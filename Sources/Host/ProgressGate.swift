@@ -6,7 +6,7 @@ import Synchronization
 
 final class ProgressGate: Sendable {
   /// In nanoseconds. Waking the loop takes as long as testing some thousand features, after which work reports again.
-  private static let interval: UInt64 = 2_000_000
+  private let interval: UInt64
 
   private struct State {
     var latest = 0.0
@@ -14,7 +14,13 @@ final class ProgressGate: Sendable {
     /// Time of the last scheduled call.
     var time: UInt64 = 0
   }
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+
+  /// - Parameter startsNow: whether the interval has to pass before the first call, too.
+  init(interval: UInt64 = 2_000_000, startsNow: Bool = false) {
+    self.interval = interval
+    state = Mutex(State(time: startsNow ? monotonicNanoseconds() : 0))
+  }
 
   var latest: Double {
     state.withLock {
@@ -28,7 +34,7 @@ final class ProgressGate: Sendable {
     let now = monotonicNanoseconds()
     let schedules = state.withLock { state in
       state.latest = fraction
-      guard !state.isScheduled, now &- state.time >= Self.interval else { return false }
+      guard !state.isScheduled, now &- state.time >= interval else { return false }
       (state.isScheduled, state.time) = (true, now)
       return true
     }

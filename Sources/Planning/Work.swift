@@ -1,6 +1,7 @@
 // The connection between work and its waiters: cancellation, progress, and the limit of the result's size.
 
 import GeometryEngine
+import Platform
 import SpatialRelations
 import Synchronization
 
@@ -22,6 +23,36 @@ package final class Work: Sendable {
   package init(resultBytes: Int, engine: any RemoteEngine, onProgress: @escaping @Sendable (Double) -> Void) {
     (self.resultBytes, self.engine, self.onProgress) = (resultBytes, engine, onProgress)
   }
+
+  private let paused = Atomic(false)
+  private let done = Atomic(0)
+  private let total = Atomic(0)
+
+  /// Whether the work waits at its next point where it can; see ``awaitTurn(_:of:)``.
+  package var isPaused: Bool {
+    get { paused.load(ordering: .relaxed) }
+    set { paused.store(newValue, ordering: .relaxed) }
+  }
+
+  /// The items that are written and all there are, as last said; nil before.
+  package var items: (done: Int, total: Int)? {
+    let total = total.load(ordering: .relaxed)
+    return total == 0 ? nil : (done.load(ordering: .relaxed), total)
+  }
+
+  /// Waits while the work is paused. Nothing that others need may be held, such as a lock.
+  ///
+  /// - Parameters:
+  ///   - done: number of items that are written.
+  ///   - total: number of all.
+  package func awaitTurn(_ done: Int, of total: Int) throws {
+    self.done.store(done, ordering: .relaxed)
+    self.total.store(total, ordering: .relaxed)
+    while isPaused, !isCancelled { usleep(Self.pauseInterval) }
+    try checkCancelled()
+  }
+
+  private static let pauseInterval: UInt32 = 5000
 
   /// Whether nobody waits for the result any more. Poll at least every 10 ms.
   package var isCancelled: Bool { state.load(ordering: .relaxed) == .cancelled }

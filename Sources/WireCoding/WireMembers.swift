@@ -133,6 +133,7 @@ extension MemberValue: JSONEncodable {
     case .fields(let fields): writer.array(fields) { Wire.field($0).encode(to: &$1) }
     case .geometry(let geometry): Wire.opaque(geometry).encode(to: &writer)
     case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
+    case .jobStatus(let status): Wire.jobStatus(status).encode(to: &writer)
     case .labels(let labels): writer.array(labels) { Wire.label($0).encode(to: &$1) }
     case .layerViewStates(let states): Self.write(states, to: &writer)
     case .loadStatus(let status): Wire.loadStatus(status).encode(to: &writer)

@@ -89,6 +89,31 @@ package enum Wire {
     }
   }
 
+  // MARK: Jobs
+
+  package static func jobStatus(_ status: JobStatus) -> JobProtocol.JobStatus {
+    switch status {
+    case .notStarted: .notStarted
+    case .started: .started
+    case .paused: .paused
+    case .canceling: .canceling
+    case .succeeded(let result): .succeeded(opaque(result))
+    case .failed(let error): .failed(failure(error))
+    }
+  }
+
+  package static func jobStatus(_ status: JobProtocol.JobStatus) throws -> JobStatus {
+    switch status {
+    case .notStarted: .notStarted
+    case .started: .started
+    case .paused: .paused
+    case .canceling: .canceling
+    case .succeeded(let result): .succeeded(try value(result))
+    case .failed(let error):
+      .failed(Failure(kind: error.kind, message: error.message, path: error.path, expected: error.expected))
+    }
+  }
+
   // MARK: Locations
 
   package static func locationStatus(_ status: LocationStatus) -> LocationProtocol.LocationStatus {

@@ -91,8 +91,8 @@ struct SwiftKinds {
         "Members that are written only where something asks for them: of what was read only members unknown to this version are kept.",
         &lines)
     }
-    // A kind with several methods that create it is restored by code in `Documents`.
-    for kind in listed where definition.methods.contains(where: { $0.name == kind.domain + "/create" }) {
+    // A kind with several commands that create it, or none, is restored by code in `Documents`.
+    for kind in listed where definition.methods.contains(where: { $0.name == kind.domain + "/create" && $0.shape == .command }) {
       restoring(kind, &lines)
     }
     return lines.text

@@ -30,6 +30,7 @@ public enum MemberValue: Sendable {
   case geometry(Geometry)
   /// Indirect, because a store has 350 bytes, which would otherwise be the size of every value.
   indirect case graphics(FeatureStore)
+  case jobStatus(JobStatus)
   case labels([LabelDefinition])
   /// Indirect, because it holds the world.
   indirect case layerViewStates(ViewLayerStates)
@@ -77,7 +78,7 @@ public enum MemberValue: Sendable {
     case .trackDisplay(let display): display
     case .viewpoint(let viewpoint): viewpoint
     case .null, .cameraController, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus,
-      .envelope, .fields, .geometry, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
+      .envelope, .fields, .geometry, .graphics, .jobStatus, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
       .properties, .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
       nil
     }

@@ -47,6 +47,7 @@ public enum ModelError: Error, Hashable, Sendable {
   case wrongLocationKind(String, LocationSource.Kind, expected: [LocationSource.Kind])
   /// The location source does not run.
   case notStarted(String)
+  case jobStatus(String, JobAction, found: String)
   case clockIsReal
   case tooManyTicks
   /// One of several parameters is required.

@@ -63,6 +63,7 @@ struct BlockExport {
       job, to: file.descriptor, scratch: scratch, sides: sides.map(\.descriptor), path: path, isCancelled: { worker.isCancelled },
       next: {
         guard !rest.isEmpty else { return nil }
+        try worker.work.awaitTurn(rows.count - rest.count, of: rows.count)
         let block = try blocks.next(&rest, of: rows.count, &report, share)
         guard let block else { throw RPCError(savingTo: path, errno) }
         return block

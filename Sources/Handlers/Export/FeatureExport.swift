@@ -48,6 +48,7 @@ struct FeatureExport: Sendable {
     try made.write(found.page, named: name, placement, path, to: file, sides, &report, worker, shares[1])
     let (bytes, lost) = (sides.reduce(file.size) { $0 + $1.size }, sides.reduce(file.lost) { $0 + $1.lost })
     if let earlier, target.identity != earlier { throw ReadError.changedWhileRead(path: path) }
+    try worker.work.awaitTurn(found.page.count, of: found.page.count)
     for side in sides { try side.commit(replaces: params.ifExists == .replace, for: worker) }
     try file.commit(replaces: params.ifExists != .error, for: worker)
     for index in format.indexNames(of: target) { index.unlink() }
@@ -127,7 +128,10 @@ struct FeatureExport: Sendable {
   ) throws {
     let check = { try share.work?.checkCancelled() ?? () }
     for (index, row) in rows.enumerated() {
-      if index.isMultiple(of: Self.checkInterval) { try share.checkpoint(index, of: rows.count) }
+      if index.isMultiple(of: Self.checkInterval) {
+        try share.checkpoint(index, of: rows.count)
+        try share.work?.awaitTurn(index, of: rows.count)
+      }
       guard let feature = output.features.store[row] else { continue }
       var failed: [FeatureOutput.Failure] = []
       let shape = try output.shape(of: row, index, &failed, checking: check)

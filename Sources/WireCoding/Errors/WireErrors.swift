@@ -124,6 +124,16 @@ extension RPCError {
       self = RPCError(
         .notStarted, "\"\(id)\" is not started.", path: place.path(toText: id), expected: "a source that location/start has started"
       ).with("id", id)
+    case .jobStatus(let id, let action, let found):
+      let expected =
+        switch action {
+        case .start: "notStarted` or `paused"
+        case .pause, .cancel: "started"
+        case .resume: "paused"
+        }
+      self = RPCError(
+        .jobStatus, "\"\(id)\" is \(found).", path: place.path(toText: id), expected: "a job that is `\(expected)`"
+      ).with("id", id).with("status", found)
     case .noGeometry(let name, let columns):
       let source = columns.isEmpty ? nil : columns.map { "`\($0)`" }.joined(separator: ", ")
       self = RPCError(

@@ -1,0 +1,48 @@
+// The methods whose work jobs do: each a task that ends with its result and changes nothing.
+
+import GeoModel
+import GeoProtocol
+import JSON
+import JSONRPC
+import WireCoding
+
+package enum JobMethods {
+  /// Runs on a worker thread; returns the result of the method.
+  package typealias Run = @Sendable (Worker) throws -> Value
+  private typealias Planner = @Sendable (JSONValue, inout World) throws -> Run
+
+  private static let all: [(name: String, planner: Planner)] = [
+    (FeatureProtocol.Export.name.description, planner(FeatureService.export)),
+    (FeatureProtocol.ExportStatistics.name.description, planner(FeatureService.exportStatistics)),
+    (FeatureProtocol.ExportJoin.name.description, planner(FeatureService.exportJoin)),
+  ]
+
+  private static func planner<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
+    _ method: @escaping @Sendable (P, inout World) throws -> Plan<R>
+  ) -> Planner {
+    { params, world in
+      let plan = try method(P(from: params), &world)
+      return { worker in
+        guard case .answer(let result) = try plan.work(worker), let value = Value(json: result.jsonText) else {
+          throw RPCError.internalError("the work of a job has no result")
+        }
+        return value
+      }
+    }
+  }
+
+  package static func expected(_ method: String) -> String? {
+    all.contains { $0.name == method } ? nil : "one of " + all.map { "\"\($0.name)\"" }.joined(separator: ", ")
+  }
+
+  /// Plans the work of a job, by the present model.
+  package static func plan(_ job: Job, in world: inout World) throws -> Run {
+    guard let planner = all.first(where: { $0.name == job.method })?.planner else {
+      throw RPCError.internalError("no job does \(job.method)")
+    }
+    let document = JSONDocument { job.params.node(in: $0) }
+    let run = try document.read { try planner($0, &world) }
+    // Work may read the params in place.
+    return { worker in try withExtendedLifetime(document) { try run(worker) } }
+  }
+}
