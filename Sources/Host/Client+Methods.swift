@@ -208,6 +208,15 @@ extension Client {
     return try result.get()
   }
 
+  func replay(_ event: SessionProtocol.FeedEvent, of source: ObjectReference) throws {
+    guard host.followed[source] != nil else {
+      throw RPCError(
+        .notFollowed, "\"\(source.id)\" wants no file open.", path: "/params/source", expected: "a source that follows a file and runs"
+      ).with("id", source.id)
+    }
+    host.receive(event, of: source, canWait: false)
+  }
+
   private func cancel(_ process: ProcessID) {
     host.world.begin(origin: .client(nil))
     if host.world.cancel(process) {

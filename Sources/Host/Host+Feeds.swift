@@ -1,7 +1,8 @@
-// Follows the files that sources want, and passes what they say on to the world.
+// Follows the files that sources want, and passes what they say on to the world, and to a trace.
 
 import Files
 import GeoModel
+import GeoProtocol
 import Handlers
 import JSON
 import JSONRPC
@@ -14,6 +15,10 @@ import WireCoding
 final class FollowedFile {
   let file: FeedFile
   var feed: Feed?
+  /// Whether it is not known yet whether it can be opened.
+  var isOpening = true
+  /// What it has said and is not taken yet.
+  var events: [Feeds.Event] = []
 
   init(_ file: FeedFile) { self.file = file }
 }
@@ -38,6 +43,8 @@ extension Host {
   private func follow(_ file: FeedFile, for object: ObjectReference) {
     let entry = FollowedFile(file)
     followed[object] = entry
+    // The trace says what it had.
+    guard !configuration.isReplay else { return }
     let bound = LoopBound((host: self, entry: entry), on: loop)
     let (loop, readers, policy) = (loop, configuration.readers, files.policy)
     let job = FeedJob(
@@ -60,46 +67,73 @@ extension Host {
       if case .success(let feed) = result { feed.end() }
       return
     }
+    entry.isOpening = false
     switch result {
-    case .success(let feed):
-      entry.feed = feed
-      live { $0.feedOpened(of: object) }
-    case .failure(let error): live { $0.feedEnded(of: object, RPCError(error).failure) }
+    case .success(let feed): entry.feed = feed
+    case .failure(let error): entry.events = [.failed(error)]
     }
+    takeEvents(of: object, entry)
   }
 
   private func take(_ event: Feeds.Event, of object: ObjectReference, _ entry: FollowedFile) {
-    guard isCurrent(entry, of: object) else { return }
-    switch event {
-    case .chunk(let document, let bad):
-      live { world in
-        var lost: [String: Int] = [:]
-        if bad.tooLong > 0 { lost["tooLong"] = bad.tooLong }
-        if bad.malformed > 0 { lost["malformed"] = bad.malformed }
-        document.read { json in
-          if object.collection == .entitySources {
-            let refused = EntityService.receive(json["features"], of: EntitySourceID(object.id), in: &world)
-            if refused > 0 { lost["malformed", default: 0] += refused }
-          } else if let text = try? json["text"].string() {
-            _ = try? world.pushNMEA(text, to: LocationSourceID(object.id))
-          }
-        }
-        if !lost.isEmpty { world.feedLost(lines: lost, of: object) }
+    entry.events.append(event)
+    if entry.events.count == 1 { takeEvents(of: object, entry) }
+  }
+
+  /// Takes what has come, unless an advance of the clock is under way, behind which it comes as other input does, or a trace cannot
+  /// have it now.
+  private func takeEvents(of object: ObjectReference, _ entry: FollowedFile) {
+    guard !entry.isOpening else { return }
+    while isCurrent(entry, of: object), let event = entry.events.first {
+      guard world.advance == nil, !putsStepsOff else {
+        let bound = LoopBound((host: self, entry: entry), on: loop)
+        loop.schedule(after: 10_000_000) { bound.value.host.takeEvents(of: object, bound.value.entry) }
+        return
       }
-      entry.feed?.taken()
-    case .ended: live { $0.feedEnded(of: object, nil) }
-    case .failed(let error): live { $0.feedEnded(of: object, RPCError(error).failure) }
+      entry.events.removeFirst()
+      passBeforeInput()
+      switch event {
+      case .opened: take(.opened, of: object)
+      case .ended: take(.ended(nil), of: object)
+      case .failed(let error): take(.ended(Wire.failure(RPCError(error).failure)), of: object)
+      case .chunk(let document, let bad):
+        document.read { json in
+          take(
+            .chunk(
+              .init(
+                text: try? json["text"].string(), features: try? json["features"].array { JSONOpaque.parsed($0) },
+                tooLong: bad.tooLong > 0 ? bad.tooLong : nil, malformed: bad.malformed > 0 ? bad.malformed : nil)), of: object)
+        }
+        entry.feed?.taken()
+      }
     }
   }
 
-  /// Changes live data, at the present time.
-  private func live(_ body: (inout World) -> Void) {
-    passBeforeInput()
-    turn {
-      world.realTime = now
-      perform(.location, canWait: true) { world in
-        if world.clock.mode == .real { world.skipTicks(to: world.clock.time(at: world.realTime)) }
-        body(&world)
+  private func take(_ event: SessionProtocol.FeedEvent, of object: ObjectReference) {
+    turn { traceFeed(event, of: object) { receive(event, of: object, canWait: true) } }
+  }
+
+  /// Changes live data by what a followed file has said, at the present time.
+  func receive(_ event: SessionProtocol.FeedEvent, of object: ObjectReference, canWait: Bool) {
+    world.realTime = now
+    perform(.location, canWait: canWait) { world in
+      if world.clock.mode == .real { world.skipTicks(to: world.clock.time(at: world.realTime)) }
+      switch event {
+      case .opened: world.feedOpened(of: object)
+      case .ended(let error):
+        world.feedEnded(
+          of: object, error.map { Failure(kind: $0.kind, message: $0.message, path: $0.path, expected: $0.expected) })
+      case .chunk(let chunk):
+        var lost: [String: Int] = [:]
+        lost["tooLong"] = chunk.tooLong
+        lost["malformed"] = chunk.malformed
+        if object.collection == .entitySources {
+          let refused = EntityService.receive(chunk.features ?? [], of: EntitySourceID(object.id), in: &world)
+          if refused > 0 { lost["malformed", default: 0] += refused }
+        } else if let text = chunk.text {
+          _ = try? world.pushNMEA(text, to: LocationSourceID(object.id))
+        }
+        if !lost.isEmpty { world.feedLost(lines: lost, of: object) }
       }
     }
   }

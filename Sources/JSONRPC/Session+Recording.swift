@@ -17,16 +17,16 @@ extension Session {
   /// Whether the record ends within a message that is skipped, where no other can be recorded.
   package var isSkipping: Bool { framer.isSkipping }
 
-  /// Runs a step of real time, recorded as a request that makes it in a replay.
-  package func traceStep(_ id: String, seconds: Double, _ body: () -> Void) {
+  /// Runs what no client asked for, recorded as a request that does it in a replay. `params` writes the members of its params.
+  package func traceStep(_ id: String, _ method: String, _ params: (inout JSONWriter) -> Void, _ body: () -> Void) {
     var writer = JSONWriter(capacity: 128)
     writer.beginObject()
     writer.member("jsonrpc", "2.0")
     writer.member("id", id)
-    writer.member("method", "clock/advance")
+    writer.member("method", method)
     writer.key("params")
     writer.beginObject()
-    writer.member("seconds", seconds)
+    params(&writer)
     writer.endObject()
     writer.endObject()
     record(.received(Array(writer.bytes)))

@@ -10,6 +10,8 @@ import Synchronization
 public final class Feeds: Sendable {
   /// A part of a feed, on a thread of its own.
   public enum Event: Sendable {
+    /// The first event.
+    case opened
     /// Lines of the feed (see ``FeedFormat``), to be read from the document: `text` or `features`. No more than one further chunk is
     /// read before ``Feed/taken()``.
     case chunk(JSONDocument, BadLines)
@@ -60,6 +62,7 @@ public final class Feeds: Sendable {
     try? process.send(.follow(job), files: [file.descriptor])
     let path = Address(path).shown
     startThread {
+      receive(.opened)
       while let event = feed.next(path) {
         receive(event)
         guard case .chunk = event else { return }

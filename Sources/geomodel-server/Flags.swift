@@ -13,7 +13,7 @@ struct Flags {
     A geo model server: JSON-RPC 2.0 on standard input and output, with LSP's headers or one message a line.
 
       --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
-      --replay-from T         real time begins at T, nanoseconds since 1970, and passes only by clock/advance: for traces, which have both
+      --replay-from T         real time begins at T, nanoseconds since 1970, passes only by clock/advance, and no feed is opened: for traces, which have it all
       --allow-dir D           read and write files only below D; may be given several times
       --allow-write D         write files only below D, and read them where --allow-dir says; may be given several times
       --allow-network         open https:// and http:// addresses too; else nothing reaches the network

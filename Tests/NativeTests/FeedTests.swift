@@ -19,6 +19,7 @@ import Testing
     func add(_ event: Feeds.Event) {
       let text: String =
         switch event {
+        case .opened: "opened"
         case .chunk(let document, let bad):
           document.read { json in
             let lines = (try? json["text"].string()) ?? "\((try? json["features"].array { _ in 0 }.count) ?? -1) features"
@@ -41,7 +42,9 @@ import Testing
   private func follow(_ path: String, _ job: FeedJob, limit: Int = 64) throws -> (Feed, Log, Readers) {
     let readers = Readers(executable: ServerProcess.path, feedLimit: limit)
     let log = Log()
-    return (try readers.feeds.follow(path, job, FilePolicy()) { log.add($0) }, log, readers)
+    let feed = try readers.feeds.follow(path, job, FilePolicy()) { log.add($0) }
+    #expect(log.next() == "opened")
+    return (feed, log, readers)
   }
 
   private func file(_ text: String) throws -> String {

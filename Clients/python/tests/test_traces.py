@@ -12,9 +12,10 @@ import random
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import support
 import geomodel
@@ -22,6 +23,7 @@ from geomodel._generated import types
 from geomodel.conformance.__main__ import main as conformance
 from geomodel.conformance.runner import Case, Runner
 from support import real_server
+from test_feeds import FIX, observation, sentence
 
 SERVER = real_server()
 CAP = 40_000  # Bytes of a message.
@@ -204,6 +206,58 @@ class TraceTests(unittest.TestCase):
         self.assertGreater(len(steps), 10, "each tick is a step")
         answers = [line["expect"].get("result") or {} for line in lines if "expect" in line]
         self.assertIn(before, [answer.get("now") for answer in answers], "the time of day is that of the session")
+
+    def test_a_session_with_feeds_replays_without_them(self) -> None:
+        folder = self.trace.parent
+        buses, gps = folder / "buses.ndjson", folder / "gps"
+        buses.write_text(observation("a", 1, 0) + observation("${tmp}", 2, 0))
+        os.mkfifo(gps)
+        fields: Any = [{"name": "id", "type": "string"}, {"name": "time", "type": "dateTime"}]
+        with geomodel.launch_sync([str(SERVER), "--trace-file", str(self.trace)], root_path=folder) as server:
+
+            def until(read: Callable[..., Any], holds: Callable[[Any], bool], **which: str) -> None:
+                end = time.monotonic() + 10
+                while not holds(value := read(**which)):
+                    self.assertLess(time.monotonic(), end, f"still {value}")
+                    time.sleep(0.01)
+
+            server.location.create_nmea(id="gps")
+            server.location.follow(location_source="gps", path="gps")
+            server.entity.create(id="buses", fields=fields, track_id_field="id", time_field="time")
+            server.entity.follow(entity_source="buses", path="buses.ndjson")
+            server.entity.observe(entity_source="buses", notices="every")
+            with server.observe(["/locationSources/gps/*", "/entitySources/buses/*"]):
+                server.entity.connect(entity_source="buses")
+                server.location.start(location_source="gps")
+                until(server.entity.get, lambda it: it["observationCount"] == 2, entity_source="buses")
+                # Chunks while the clock is manual, and one that comes while it is advanced, which is taken behind it.
+                server.clock.set(mode="manual")
+                with gps.open("w") as out:
+                    out.write(sentence(FIX.format("000001")) + "$GPGGA,broken*00\r\n" + sentence(FIX.format("000002")))
+                    out.flush()
+                    until(server.location.get, lambda it: "location" in it, location_source="gps")
+                    out.write(sentence(FIX.format("000003")))
+                    out.flush()
+                    server.clock.advance(seconds=3000)
+                until(server.location.get, lambda it: it["status"]["type"] == "stopped", location_source="gps")
+                server.clock.set(mode="real")
+                with buses.open("a") as out:
+                    out.write(observation("a", 3, 1) + "[]\n" + '{"type": "Feature", "geometry": 7}\n')
+                until(server.entity.get, lambda it: it["counts"].get("badLines") == 2, entity_source="buses")
+                # Lost, opened again, and then lost for good.
+                buses.write_text("")
+                until(server.entity.get, lambda it: it["status"]["type"] == "connected", entity_source="buses")
+                with buses.open("a") as out:
+                    out.write(observation("c", 3, 2))
+                until(server.entity.get, lambda it: it["entityCount"] == 3, entity_source="buses")
+                os.remove(buses)
+                server.entity.follow(entity_source="buses", path="buses.ndjson")
+                server.entity.connect(entity_source="buses")
+                until(server.entity.get, lambda it: it["status"].get("attempt") == 3, entity_source="buses")
+        os.remove(gps)
+        lines = self.replay()
+        events = [line["send"]["params"]["event"] for line in lines if line.get("send", {}).get("method") == "session/replayFeed"]
+        self.assertEqual({event["type"] for event in events if "type" in event}, {"opened", "chunk", "ended"})
 
     def test_steps_of_real_time_stand_in_no_message_that_is_skipped(self) -> None:
         command = [str(SERVER), "--trace-file", str(self.trace), "--max-message-bytes", "1000"]

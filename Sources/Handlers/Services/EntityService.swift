@@ -122,7 +122,7 @@ package enum EntityService: EntityHandlers {
   /// Receives the features of a file's lines.
   ///
   /// - Returns: the number of those that are no observations.
-  package static func receive(_ features: JSONValue, of id: EntitySourceID, in world: inout World) -> Int {
+  package static func receive(_ features: [JSONOpaque], of id: EntitySourceID, in world: inout World) -> Int {
     guard let reference = world.entitySources[id]?.schema.reference else { return 0 }
     let transformer = world.transformer
     func read(_ features: [JSONOpaque]) -> FeatureBatch? {
@@ -132,12 +132,11 @@ package enum EntityService: EntityHandlers {
       let batch = reader.readObservations(features)
       return reader.failureCount == 0 ? batch : nil
     }
-    let all = (try? features.array { JSONOpaque.parsed($0) }) ?? []
-    if let batch = read(all) {
+    if let batch = read(features) {
       _ = try? world.receive(batch, of: id)
       return 0
     }
-    return all.count { feature in
+    return features.count { feature in
       guard let batch = read([feature]) else { return true }
       _ = try? world.receive(batch, of: id)
       return false

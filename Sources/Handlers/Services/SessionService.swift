@@ -4,6 +4,7 @@ import Expressions
 import GeoModel
 import GeoProtocol
 import JSONRPC
+import WireCoding
 
 package enum SessionService: SessionHandlers {
   package static func echo(_ params: Echo.Params, in world: World) throws -> Echo.Result {
@@ -29,6 +30,12 @@ package enum SessionService: SessionHandlers {
       access: .init(
         readable: client.files.policy.readableFolders, writable: client.files.policy.writableFolders,
         network: client.files.policy.allowsNetwork))
+  }
+
+  package static func replayFeed(_ params: ReplayFeed.Params, on client: any HandlerClient) throws -> ReplayFeed.Result {
+    guard let source = try Wire.object(params.source, "source", in: client.world) else { throw RPCError.internalError("no source") }
+    try client.replay(params.event, of: source)
+    return .init(revision: client.world.revision)
   }
 
   package static func describe(_ params: Describe.Params, in world: World) throws -> Describe.Result {

@@ -54,6 +54,8 @@ package protocol HandlerClient: AnyObject {
   /// Makes a change of live data for the request that is being handled, and publishes it. It is neither a step of history nor rolled
   /// back: what throws has changed nothing.
   func receive<R>(_ body: (inout World) throws -> R) throws -> R
+  /// Takes what the file that a source follows has said, in place of the file.
+  func replay(_ event: SessionProtocol.FeedEvent, of source: ObjectReference) throws
   /// Stops a task and fails its waiters.
   @discardableResult func end(_ task: RunningTask, with error: RPCError) -> Bool
   /// Sends finished parts of results, if they may be sent.

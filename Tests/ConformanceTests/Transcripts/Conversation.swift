@@ -69,6 +69,9 @@ final class Conversation {
       case "--max-document-bytes": configuration.documentLimits.bytes = Int(value) ?? 0
       case "--engine-memory":
         configuration.readers = Readers(executable: ServerProcess.path, engineMemory: UInt64(value) ?? 0)
+      case "--replay-from":
+        configuration.start = Int64(value).map(Instant.init(nanoseconds:))
+        configuration.isReplay = true
       case "--max-header-bytes": configuration.limits.headerBytes = Int(value) ?? 0
       default: break
       }
