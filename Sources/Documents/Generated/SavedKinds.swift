@@ -9,16 +9,16 @@ import JSON
 enum SavedKinds {
   /// The kinds of object that documents have.
   static let all: [any SavedKind.Type] =
-    [Source.self, Map.self, Layer.self, Scene.self, View.self, Overlay.self, LocationSource.self, EntitySource.self, SharedLocationDisplay.self, ViewModelType.self, ViewModel.self, EnvironmentKey.self, EnvironmentScope.self, GeotriggerMonitor.self]
+    [Source.self, Map.self, Layer.self, Scene.self, View.self, Overlay.self, LocationSource.self, EntitySource.self, SharedLocationDisplay.self, ViewModelType.self, ViewModel.self, EnvironmentKey.self, EnvironmentScope.self, GeotriggerMonitor.self, Job.self]
   /// Those in lists of the document's own, by their members.
-  static let listed: [any ListedKind.Type] = [LocationSource.self, EntitySource.self, SharedLocationDisplay.self, GeotriggerMonitor.self]
+  static let listed: [any ListedKind.Type] = [LocationSource.self, EntitySource.self, SharedLocationDisplay.self, GeotriggerMonitor.self, Job.self]
 }
 
 extension SavedObjects {
   /// Members that are other objects, or long: they are written one by one.
   static let lists: Set<String> = [
     "baseLayers", "columns", "data", "entitySources", "environmentKeys", "environments", "geotriggers",
-    "graphics", "locationDisplays", "locationSources", "maps", "operationalLayers", "overlays",
+    "graphics", "jobs", "locationDisplays", "locationSources", "maps", "operationalLayers", "overlays",
     "referenceLayers", "scenes", "sources", "tables", "viewModelTypes", "viewModels", "views"
   ]
   /// Members that are written only where something asks for them: of what was read only members unknown to this

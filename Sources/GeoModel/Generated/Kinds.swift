@@ -17,12 +17,13 @@ public typealias LinkID = ID<Link>
 public typealias EnvironmentKeyID = ID<EnvironmentKey>
 public typealias EnvironmentScopeID = ID<EnvironmentScope>
 public typealias GeotriggerMonitorID = ID<GeotriggerMonitor>
+public typealias JobID = ID<Job>
 
 /// The members of the state tree's root that hold objects by id.
 public enum Collection: String, Hashable, Sendable, CaseIterable {
   case
     sources, maps, layers, scenes, views, overlays, locationSources, entitySources, locationDisplays,
-    viewModelTypes, viewModels, bindings, links, environmentKeys, environments, geotriggers
+    viewModelTypes, viewModels, bindings, links, environmentKeys, environments, geotriggers, jobs
 
   /// The type of the objects.
   var kind: any Entity.Type {
@@ -43,6 +44,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environmentKeys: EnvironmentKey.self
     case .environments: EnvironmentScope.self
     case .geotriggers: GeotriggerMonitor.self
+    case .jobs: Job.self
     }
   }
 
@@ -65,6 +67,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environmentKeys: "key"
     case .environments: "node"
     case .geotriggers: "geotrigger"
+    case .jobs: "job"
     }
   }
 
@@ -87,6 +90,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environmentKeys: "environment"
     case .environments: "environment"
     case .geotriggers: "geotrigger"
+    case .jobs: "job"
     }
   }
 
@@ -109,6 +113,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environmentKeys: false
     case .environments: false
     case .geotriggers: true
+    case .jobs: true
     }
   }
 
@@ -131,11 +136,12 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environmentKeys: true
     case .environments: true
     case .geotriggers: true
+    case .jobs: true
     }
   }
 
   /// The kinds of object that close with their owner.
-  static let owned: [Collection] = [.locationSources, .entitySources, .locationDisplays, .viewModels, .bindings, .links, .geotriggers]
+  static let owned: [Collection] = [.locationSources, .entitySources, .locationDisplays, .viewModels, .bindings, .links, .geotriggers, .jobs]
 }
 
 /// The objects of each kind.
@@ -156,6 +162,7 @@ public struct Registries: Sendable {
   public internal(set) var environmentKeys = Registry<EnvironmentKey>()
   public internal(set) var environments = Registry<EnvironmentScope>()
   public internal(set) var geotriggers = Registry<GeotriggerMonitor>()
+  public internal(set) var jobs = Registry<Job>()
 }
 
 extension World {
@@ -222,6 +229,10 @@ extension World {
   public internal(set) var geotriggers: Registry<GeotriggerMonitor> {
     @inlinable _read { yield registries.geotriggers }
     _modify { yield &registries.geotriggers }
+  }
+  public internal(set) var jobs: Registry<Job> {
+    @inlinable _read { yield registries.jobs }
+    _modify { yield &registries.jobs }
   }
 }
 
@@ -328,4 +339,10 @@ extension GeotriggerMonitor {
   public static let collection = Collection.geotriggers
   public static var registry: WritableKeyPath<World, Registry<GeotriggerMonitor>> & Sendable { \.registries.geotriggers }
   public static let isUndoable = true
+}
+
+extension Job {
+  public static let collection = Collection.jobs
+  public static var registry: WritableKeyPath<World, Registry<Job>> & Sendable { \.registries.jobs }
+  public static let isUndoable = false
 }

@@ -8,18 +8,18 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     maxObservations, maxObservationsPerTrack, maxAge, replayFactor, entityCount, observationCount, extent,
     counts, values, objects, feed, fences, whereClause, rule, relation, buffer, accuracyMode, maxAccuracy,
     minimumDwell, reportCrossings, forecastHorizon, sequence, condition, message, actions, warnings,
-    insideCount, eventCount, lateCount, inaccurateCount, kind, map, scene, group, source, entitySource,
-    sourceLayer, isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType,
-    featureCount, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels,
-    labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled, line, startTime, velocity,
-    interval, loops, authorization, staleAfter, minDistance, minInterval, layer, maxDistance, factor, track,
-    isStale, location, heading, refusals, satellites, autoPanMode, wanderExtentFactor, initialZoomScale,
-    navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap, operationalLayers,
-    tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels, rotationSnap,
-    backgroundColor, view, selectionColor, renderingMode, graphicCount, baseSurface, driver, path, width,
-    height, dpi, viewpoint, center, scale, rotation, isNavigating, cameraController, overlays,
-    locationDisplay, mode, tickRate, canUndo, canRedo, undoName, redoName, isEditing, isModified,
-    environment, graphics, layerViewStates
+    insideCount, eventCount, lateCount, inaccurateCount, method, params, progress, done, total, messages,
+    kind, map, scene, group, source, entitySource, sourceLayer, isVisible, opacity, minScale, maxScale,
+    loadStatus, layers, visibilityMode, geometryType, featureCount, selectedCount, definitionExpression,
+    time, isTimeFilterEnabled, renderer, labels, labelsEnabled, popup, featureReduction, trackDisplay,
+    isPopupEnabled, line, startTime, velocity, interval, loops, authorization, staleAfter, minDistance,
+    minInterval, layer, maxDistance, factor, track, isStale, location, heading, refusals, satellites,
+    autoPanMode, wanderExtentFactor, initialZoomScale, navigationPointHeightFactor, trailLength, symbol,
+    symbolAngle, trail, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint,
+    referenceScale, maxExtent, scaleLevels, rotationSnap, backgroundColor, view, selectionColor,
+    renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint, center, scale,
+    rotation, isNavigating, cameraController, overlays, locationDisplay, mode, tickRate, canUndo, canRedo,
+    undoName, redoName, isEditing, isModified, environment, graphics, layerViewStates
 }
 
 extension Collection {
@@ -61,6 +61,16 @@ extension Collection {
         [.returned, .observed, .settable, .written, .modifies]
       case .status, .warnings, .insideCount, .eventCount, .lateCount, .inaccurateCount:
         [.returned, .observed]
+      default: []
+      }
+    case .jobs:
+      switch property {
+      case .owner:
+        [.returned, .written, .modifies, .refers]
+      case .method, .params:
+        [.returned, .written, .modifies]
+      case .status, .progress, .done, .total, .messages:
+        [.returned, .observed, .written]
       default: []
       }
     case .layers:

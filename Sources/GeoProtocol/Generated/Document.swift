@@ -136,6 +136,8 @@ public enum DocumentProtocol {
     public var locationDisplays: [DocumentProtocol.SavedSharedLocationDisplay]
     /// In the order they were created.
     public var geotriggers: [DocumentProtocol.SavedGeotriggerMonitor]
+    /// In the order they were created.
+    public var jobs: [DocumentProtocol.SavedJob]
 
     public init(
       format: DocumentProtocol.DocumentFormat, version: Int, sources: [DocumentProtocol.SavedSource] = [],
@@ -147,7 +149,7 @@ public enum DocumentProtocol {
       locationSources: [DocumentProtocol.SavedLocationSource] = [],
       entitySources: [DocumentProtocol.SavedEntitySource] = [],
       locationDisplays: [DocumentProtocol.SavedSharedLocationDisplay] = [],
-      geotriggers: [DocumentProtocol.SavedGeotriggerMonitor] = []
+      geotriggers: [DocumentProtocol.SavedGeotriggerMonitor] = [], jobs: [DocumentProtocol.SavedJob] = []
     ) {
       self.format = format
       self.version = version
@@ -163,6 +165,7 @@ public enum DocumentProtocol {
       self.entitySources = entitySources
       self.locationDisplays = locationDisplays
       self.geotriggers = geotriggers
+      self.jobs = jobs
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -207,6 +210,8 @@ public enum DocumentProtocol {
       self.geotriggers = try geotriggers.isPresent
         ? geotriggers.array(DocumentProtocol.SavedGeotriggerMonitor.init(from:))
         : []
+      let jobs = json["jobs"]
+      self.jobs = try jobs.isPresent ? jobs.array(DocumentProtocol.SavedJob.init(from:)) : []
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -239,6 +244,8 @@ public enum DocumentProtocol {
       writer.array(locationDisplays) { $0.encode(to: &$1) }
       writer.key("geotriggers")
       writer.array(geotriggers) { $0.encode(to: &$1) }
+      writer.key("jobs")
+      writer.array(jobs) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
@@ -2241,6 +2248,104 @@ public enum DocumentProtocol {
       if let actions {
         writer.key("actions")
         writer.array(actions) { $1.value($0) }
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A job.
+  public struct SavedJob: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var job: String
+    /// The object that it closes with; absent for the session.
+    public var owner: String?
+    /// The method whose work it does.
+    public var method: String?
+    /// The params of the method, with absolute paths.
+    public var params: JSONOpaque?
+    /// Its state.
+    public var status: JobProtocol.JobStatus?
+    /// The finished part, published at most eight times a second.
+    public var progress: Double?
+    /// The number of features of the present file that are written; absent before the first.
+    public var done: Int?
+    /// The number of features of the present file; absent before it is known.
+    public var total: Int?
+    /// The last 100 messages, oldest first.
+    public var messages: [JobProtocol.JobMessage]?
+
+    public init(
+      job: String, owner: String? = nil, method: String? = nil, params: JSONOpaque? = nil,
+      status: JobProtocol.JobStatus? = nil, progress: Double? = nil, done: Int? = nil, total: Int? = nil,
+      messages: [JobProtocol.JobMessage]? = nil
+    ) {
+      self.job = job
+      self.owner = owner
+      self.method = method
+      self.params = params
+      self.status = status
+      self.progress = progress
+      self.done = done
+      self.total = total
+      self.messages = messages
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`job`")
+      self.job = try SessionProtocol.readObjectId(json["job"])
+      let owner = json["owner"]
+      self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let method = json["method"]
+      self.method = try method.isPresent ? method.string() : nil
+      let params = json["params"]
+      self.params = try params.isPresent ? params.opaque("any value but null") : nil
+      let status = json["status"]
+      self.status = try status.isPresent ? JobProtocol.JobStatus(from: status) : nil
+      let progress = json["progress"]
+      self.progress = try progress.isPresent ? progress.double("number in 0...1") { $0 >= 0 && $0 <= 1 } : nil
+      let done = json["done"]
+      self.done = try done.isPresent ? done.integer() : nil
+      let total = json["total"]
+      self.total = try total.isPresent ? total.integer() : nil
+      let messages = json["messages"]
+      self.messages = try messages.isPresent ? messages.array(JobProtocol.JobMessage.init(from:)) : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("job")
+      writer.value(job)
+      if let owner {
+        writer.key("owner")
+        writer.value(owner)
+      }
+      if let method {
+        writer.key("method")
+        writer.value(method)
+      }
+      if let params {
+        writer.key("params")
+        params.encode(to: &writer)
+      }
+      if let status {
+        writer.key("status")
+        status.encode(to: &writer)
+      }
+      if let progress {
+        writer.key("progress")
+        writer.value(progress)
+      }
+      if let done {
+        writer.key("done")
+        writer.value(done)
+      }
+      if let total {
+        writer.key("total")
+        writer.value(total)
+      }
+      if let messages {
+        writer.key("messages")
+        writer.array(messages) { $0.encode(to: &$1) }
       }
       writer.endObject()
     }

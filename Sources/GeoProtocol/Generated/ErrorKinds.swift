@@ -146,6 +146,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidTime
   /// The location source is not started: what is pushed to it is not published.
   case notStarted
+  /// The source wants no file open: it follows none, or is not connected or started.
+  case notFollowed
   /// The user does not allow the device to tell the location. `location/setAuthorization` says when that has changed;
   /// `location/start` then tries again.
   case locationDenied
@@ -246,6 +248,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// A popup's title has unpaired braces, or a format is invalid. Errors in the expressions of a title have positions
   /// in the whole title.
   case invalidTemplate
+  /// The status of the job does not allow this: it is not started yet, or has ended.
+  case jobStatus
 
   /// The error's `code`.
   public var code: Int {
@@ -315,6 +319,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidPath: -31020
     case .invalidTime: -31021
     case .notStarted: -31140
+    case .notFollowed: -31144
     case .locationDenied: -31141
     case .noLocations: -31143
     case .wrongSourceKind: -31142
@@ -357,6 +362,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidUniqueValues: -31071
     case .invalidStops: -31072
     case .invalidTemplate: -31073
+    case .jobStatus: -31160
     }
   }
 }

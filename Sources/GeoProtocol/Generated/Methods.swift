@@ -31,10 +31,10 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a93c19785c9f3f04"
+  public static let hash = "80aa3c080da03ed3"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
-    "feature", "geometry", "geotrigger", "layer", "location", "locationDisplay", "locator", "map", "model",
+    "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
     "overlay", "scene", "source", "state", "surface", "task", "view", "viewModel"
   ]
 
@@ -64,6 +64,11 @@ public enum WireProtocol {
       name: "session/describe", domain: "session", shape: .query, since: "0.1.0",
       params: ["methods", "domain", "detail"], required: [],
       errors: []
+    ),
+    MethodInfo(
+      name: "session/replayFeed", domain: "session", shape: .session, since: "0.5.0",
+      params: ["source", "event"], required: ["source", "event"],
+      errors: [.unknownId, .notFollowed]
     ),
     MethodInfo(
       name: "rpc.discover", domain: "session", shape: .query, since: "0.1.0",
@@ -805,6 +810,46 @@ public enum WireProtocol {
       name: "geotrigger/observe", domain: "geotrigger", shape: .session, since: "0.4.0",
       params: ["geotrigger"], required: ["geotrigger"],
       errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "job/create", domain: "job", shape: .session, since: "0.5.0",
+      params: ["method", "params", "id", "owner", "ifExists"], required: ["method", "params"],
+      errors: [.idExists, .unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "job/get", domain: "job", shape: .query, since: "0.5.0",
+      params: ["job"], required: ["job"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "job/list", domain: "job", shape: .query, since: "0.5.0",
+      params: [], required: [],
+      errors: []
+    ),
+    MethodInfo(
+      name: "job/start", domain: "job", shape: .command, since: "0.5.0",
+      params: ["job"], required: ["job"],
+      errors: [.unknownId, .jobStatus, .contentModified]
+    ),
+    MethodInfo(
+      name: "job/pause", domain: "job", shape: .command, since: "0.5.0",
+      params: ["job"], required: ["job"],
+      errors: [.unknownId, .jobStatus, .contentModified]
+    ),
+    MethodInfo(
+      name: "job/resume", domain: "job", shape: .command, since: "0.5.0",
+      params: ["job"], required: ["job"],
+      errors: [.unknownId, .jobStatus, .contentModified]
+    ),
+    MethodInfo(
+      name: "job/cancel", domain: "job", shape: .command, since: "0.5.0",
+      params: ["job"], required: ["job"],
+      errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "job/close", domain: "job", shape: .command, since: "0.5.0",
+      params: ["job"], required: ["job"],
+      errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
@@ -1582,6 +1627,12 @@ public enum WireProtocol {
     StatePathInfo(path: "/geotriggers/*/eventCount", coalescing: .latest),
     StatePathInfo(path: "/geotriggers/*/lateCount", coalescing: .latest),
     StatePathInfo(path: "/geotriggers/*/inaccurateCount", coalescing: .latest),
+    StatePathInfo(path: "/jobs/*", coalescing: .every),
+    StatePathInfo(path: "/jobs/*/status", coalescing: .latest),
+    StatePathInfo(path: "/jobs/*/progress", coalescing: .latest),
+    StatePathInfo(path: "/jobs/*/done", coalescing: .latest),
+    StatePathInfo(path: "/jobs/*/total", coalescing: .latest),
+    StatePathInfo(path: "/jobs/*/messages", coalescing: .latest),
     StatePathInfo(path: "/layers/*", coalescing: .every),
     StatePathInfo(path: "/layers/*/group", coalescing: .merge),
     StatePathInfo(path: "/layers/*/name", coalescing: .merge),

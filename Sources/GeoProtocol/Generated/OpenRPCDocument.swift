@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a93c19785c9f3f04"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"80aa3c080da03ed3"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -53,6 +53,12 @@ public enum OpenRPCDocument {
 "description":"All state paths; absent when less than everything is asked for."},\#
 "expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions; absent when less than everything is asked for."}}}},\#
 "examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.5","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"session/replayFeed","summary":"Says what a file that a source follows has, in its place.","description":"Says what a file that a source follows has, in its place. A trace (`--trace-file`) has one for whatever a file said; a server that replays it (`--replay-from`) opens no such file, so that its devices are not needed.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"source","description":"A location source or entity source that follows a file and runs.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"event","description":"What the file says.","required":true,"schema":{"$ref":"#/components/schemas/FeedEvent"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionReplayFeedResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31144,"message":"The source wants no file open: it follows none, or is not connected or started.","data":{"kind":"notFollowed"}}],"examples":[{"name":"example","params":[{"name":"source","value":"buses"},\#
+{"name":"event","value":{"type":"opened"}}],"result":{"name":"result","value":{"revision":3}}}],"x-shape":"session","x-since":"0.5.0"},\#
 {"name":"rpc.discover","summary":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to.","description":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to. With the detail `names` methods are listed without their params, with `summary` the schemas of params have only a type, or the name of one.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":1000}},\#
 {"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
@@ -2453,6 +2459,64 @@ public enum OpenRPCDocument {
 "eventCount":{"type":"integer","minimum":0,"description":"The number of the last event, which precedes the first that is sent."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"subscription":"sub1","revision":7,"status":{"type":"stopped"},\#
 "eventCount":0}}}],"x-shape":"session","x-since":"0.4.0"},\#
+{"name":"job/create","summary":"Creates a job, which `job/start` starts.","description":"Creates a job, which `job/start` starts. Params are checked as the method checks them, by the present model; what is wrong with them when it runs makes it fail.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"method","description":"What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`.","required":true,"schema":{"type":"string","maxLength":64}},\#
+{"name":"params","description":"The params of that method, without `meta`: at most 16 MiB.","required":true,"schema":{}},\#
+{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"owner","description":"The object, such as a view, that owns it and whose closing ends and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Job","schema":{"$ref":"#/components/schemas/Job"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"id","value":"j1"},\#
+{"name":"method","value":"feature/export"},\#
+{"name":"params","value":{"layer":"cities","path":"cities.gpkg"}}],"result":{"name":"result","value":{"job":"j1","revision":7,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"notStarted"},\#
+"progress":0,"messages":[]}}}],"x-shape":"session","x-since":"0.5.0"},\#
+{"name":"job/get","summary":"One job.","description":"One job.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"job","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Job","schema":{"$ref":"#/components/schemas/Job"}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"job","value":"j1"}],"result":{"name":"result","value":{"job":"j1","revision":7,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"notStarted"},\#
+"progress":0,"messages":[]}}}],"x-shape":"query","x-since":"0.5.0"},\#
+{"name":"job/list","summary":"All jobs.","description":"All jobs.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"JobListResult","schema":{"type":"object","required":["revision","jobs"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"jobs":{"type":"array","items":{"$ref":"#/components/schemas/Job"},\#
+"description":"In the order they were created."}}}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":7,"jobs":[{"job":"j1","revision":7,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"notStarted"},\#
+"progress":0,"messages":[]}]}}}],"x-shape":"query","x-since":"0.5.0"},\#
+{"name":"job/start","summary":"Starts a job, or resumes a paused one.","description":"Starts a job, or resumes a paused one. Nothing changes if it is started.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"job","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Job","schema":{"$ref":"#/components/schemas/Job"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31160,"message":"The status of the job does not allow this: it is not started yet, or has ended.","data":{"kind":"jobStatus"}}],"examples":[{"name":"example","params":[{"name":"job","value":"j1"}],"result":{"name":"result","value":{"job":"j1","revision":8,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"started"},\#
+"progress":0,"messages":[{"time":"2000-01-01T00:00:00.000Z","text":"started"}]}}}],"x-shape":"command","x-since":"0.5.0"},\#
+{"name":"job/pause","summary":"Pauses a started job.","description":"Pauses a started job. Nothing changes if it is paused. A job whose file takes its name at this moment succeeds all the same.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"job","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Job","schema":{"$ref":"#/components/schemas/Job"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31160,"message":"The status of the job does not allow this: it is not started yet, or has ended.","data":{"kind":"jobStatus"}}],"examples":[{"name":"example","params":[{"name":"job","value":"j1"}],"result":{"name":"result","value":{"job":"j1","revision":8,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"paused"},\#
+"progress":0,"messages":[{"time":"2000-01-01T00:00:00.000Z","text":"started"},\#
+{"time":"2000-01-01T00:00:00.000Z","text":"paused"}]}}}],"x-shape":"command","x-since":"0.5.0"},\#
+{"name":"job/resume","summary":"Resumes a paused job.","description":"Resumes a paused job. Nothing changes if it is started.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"job","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Job","schema":{"$ref":"#/components/schemas/Job"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31160,"message":"The status of the job does not allow this: it is not started yet, or has ended.","data":{"kind":"jobStatus"}}],"examples":[{"name":"example","params":[{"name":"job","value":"j1"}],"result":{"name":"result","value":{"job":"j1","revision":9,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"started"},\#
+"progress":0,"messages":[{"time":"2000-01-01T00:00:00.000Z","text":"started"},\#
+{"time":"2000-01-01T00:00:00.000Z","text":"paused"},\#
+{"time":"2000-01-01T00:00:00.000Z","text":"resumed"}]}}}],"x-shape":"command","x-since":"0.5.0"},\#
+{"name":"job/cancel","summary":"Cancels a job: it is `canceling` until its work has stopped and its unfinished files are gone, then `failed` with the error `cancelled`.","description":"Cancels a job: it is `canceling` until its work has stopped and its unfinished files are gone, then `failed` with the error `cancelled`. One that does not run is so at once. Nothing changes if it has ended. A job whose file takes its name at this moment succeeds all the same.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"job","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Job","schema":{"$ref":"#/components/schemas/Job"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"job","value":"j1"}],"result":{"name":"result","value":{"job":"j1","revision":11,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"failed","error":{"kind":"cancelled","message":"The request was cancelled."}},\#
+"progress":0,"messages":[{"time":"2000-01-01T00:00:00.000Z","text":"cancelled"}]}}}],"x-shape":"command","x-since":"0.5.0"},\#
+{"name":"job/close","summary":"Closes a job; one that has not ended is cancelled.","description":"Closes a job; one that has not ended is cancelled.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"job","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"JobCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"job","value":"j1"}],"result":{"name":"result","value":{"revision":9}}}],"x-shape":"command","x-since":"0.5.0"},\#
 {"name":"layer/get","summary":"One layer.","description":"One layer.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"layer":"cities","revision":5,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"cities","isVisible":true,"opacity":1,"loadStatus":{"type":"loaded"},\#
@@ -4345,6 +4409,15 @@ public enum OpenRPCDocument {
 "path":{"type":"string","description":"A JSON Pointer into the request; or the file."},\#
 "expected":{"type":"string","description":"What is valid there."}},\#
 "examples":[{"kind":"fileNotFound","message":"no such file: /data/none.geojson","path":"/data/none.geojson"}],"x-since":"0.1.0","x-domain":"session"},\#
+"FeedEvent":{"title":"FeedEvent","description":"What becomes of the file, FIFO or device that a source follows.","oneOf":[{"type":"object","description":"It is open.","required":["type"],"properties":{"type":{"const":"opened"}}},\#
+{"type":"object","description":"Whole lines of it.","required":["type"],"properties":{"type":{"const":"chunk"},\#
+"text":{"type":"string","description":"Of a receiver's text."},\#
+"features":{"type":"array","items":{},\#
+"description":"Of GeoJSON features. What is no observation is counted."},\#
+"tooLong":{"type":"integer","minimum":1,"description":"Number of lines left out as they are too long; absent for none."},\#
+"malformed":{"type":"integer","minimum":1,"description":"Number of lines that are no GeoJSON feature; absent for none."}}},\#
+{"type":"object","description":"It has ended, or is lost.","required":["type"],"properties":{"type":{"const":"ended"},\#
+"error":{"$ref":"#/components/schemas/Failure","description":"Why it is lost, or cannot be opened; absent at its end."}}}],"examples":[{"type":"chunk","text":"$GPGLL,4851.6,N,00221.0,E,000001,A,A*49\n"}],"x-since":"0.5.0","x-domain":"session"},\#
 "ProgressValue":{"title":"ProgressValue","description":"One report under a progress token.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ProgressKind","description":"`begin` is first; `end` is last, and precedes the reply."},\#
 "title":{"type":"string","description":"The operation, with `begin`."},\#
 "message":{"type":"string","description":"The current step."},\#
@@ -4538,6 +4611,8 @@ public enum OpenRPCDocument {
 "locationDisplays":{"type":"array","items":{"$ref":"#/components/schemas/SavedSharedLocationDisplay"},\#
 "description":"In the order they were created.","default":[]},\#
 "geotriggers":{"type":"array","items":{"$ref":"#/components/schemas/SavedGeotriggerMonitor"},\#
+"description":"In the order they were created.","default":[]},\#
+"jobs":{"type":"array","items":{"$ref":"#/components/schemas/SavedJob"},\#
 "description":"In the order they were created.","default":[]}},\#
 "examples":[{"format":"geomodel-document","version":1,"sources":[{"source":"world","path":"naturalearth_110m.gpkg"}],"maps":[{"map":"m1","title":"World","spatialReference":"EPSG:3857","operationalLayers":[{"layer":"cities","source":"world","sourceLayer":"cities","name":"Cities","isVisible":true,"opacity":1}]}],"scenes":[],"views":[{"view":"v1","map":"m1","width":800,"height":600,"dpi":96,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"},\#
@@ -4772,6 +4847,19 @@ public enum OpenRPCDocument {
 "actions":{"type":"array","items":{"type":"string"},\#
 "maxItems":16,"description":"Names of actions that events request of the client, each once."}},\#
 "examples":[{"geotrigger":"zoneWatch","feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":0,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"forecastHorizon":0,"actions":[]}],"x-since":"0.4.0","x-domain":"document"},\#
+"SavedJob":{"title":"SavedJob","description":"A job.","type":"object","required":["job"],"properties":{"job":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that it closes with; absent for the session."},\#
+"method":{"type":"string","description":"The method whose work it does."},\#
+"params":{"description":"The params of the method, with absolute paths."},\#
+"status":{"$ref":"#/components/schemas/JobStatus","description":"Its state."},\#
+"progress":{"type":"number","minimum":0,"maximum":1,"description":"The finished part, published at most eight times a second."},\#
+"done":{"type":"integer","description":"The number of features of the present file that are written; absent before the first."},\#
+"total":{"type":"integer","description":"The number of features of the present file; absent before it is known."},\#
+"messages":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"},\#
+"description":"The last 100 messages, oldest first."}},\#
+"examples":[{"job":"j1","method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"notStarted"},\#
+"progress":0,"messages":[]}],"x-since":"0.5.0","x-domain":"document"},\#
 "EditHistory":{"title":"EditHistory","description":"The steps that can be undone and redone.","type":"object","required":["revision","canUndo","canRedo","undo","redo","isEditing","bytes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "canUndo":{"type":"boolean","description":"Whether there is a step to undo; false during an edit."},\#
 "canRedo":{"type":"boolean","description":"Whether there is a step to redo; false during an edit."},\#
@@ -5082,6 +5170,31 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "inaccurateCount":{"type":"integer","description":"Number of fixes beyond `maxAccuracy`.","x-coalescing":"latest"}},\#
 "examples":[{"geotrigger":"zoneWatch","revision":6,"feed":"drive","fences":"zones","rule":"enterOrExit","relation":"enterIntersectsExitDoesNotIntersect","buffer":0,"accuracyMode":"geometry","minimumDwell":0,"reportCrossings":false,"forecastHorizon":0,"actions":[],"status":{"type":"stopped"},\#
 "warnings":[],"insideCount":0,"eventCount":0,"lateCount":0,"inaccurateCount":0}],"x-since":"0.4.0","x-domain":"geotrigger"},\#
+"JobStatus":{"title":"JobStatus","description":"The state of a job.","oneOf":[{"type":"object","description":"Created.","required":["type"],"properties":{"type":{"const":"notStarted"}}},\#
+{"type":"object","description":"Running, or waiting for its turn.","required":["type"],"properties":{"type":{"const":"started"}}},\#
+{"type":"object","description":"Waiting to be resumed.","required":["type"],"properties":{"type":{"const":"paused"}}},\#
+{"type":"object","description":"Ending, by `job/cancel`.","required":["type"],"properties":{"type":{"const":"canceling"}}},\#
+{"type":"object","description":"Done.","required":["type","result"],"properties":{"type":{"const":"succeeded"},\#
+"result":{"description":"The result of the method."}}},\#
+{"type":"object","description":"Ended by an error; `cancelled` after `job/cancel`.","required":["type","error"],"properties":{"type":{"const":"failed"},\#
+"error":{"$ref":"#/components/schemas/Failure","description":"The reason."}}}],"examples":[{"type":"started"}],"x-since":"0.5.0","x-domain":"job"},\#
+"JobMessage":{"title":"JobMessage","description":"What a job says of its course.","type":"object","required":["time","text"],"properties":{"time":{"type":"string","description":"When, by the clock, RFC 3339."},\#
+"text":{"type":"string","description":"For people."}},\#
+"examples":[{"time":"2000-01-01T00:00:00.000Z","text":"started"}],"x-since":"0.5.0","x-domain":"job"},\#
+"Job":{"title":"Job","description":"A job.","type":"object","required":["job","revision","method","params","status","progress","messages"],"properties":{"job":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"revision":{"type":"integer","description":"The revision of its last change."},\#
+"owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that it closes with; absent for the session."},\#
+"method":{"type":"string","description":"The method whose work it does."},\#
+"params":{"description":"The params of the method, with absolute paths."},\#
+"status":{"$ref":"#/components/schemas/JobStatus","description":"Its state.","x-coalescing":"latest"},\#
+"progress":{"type":"number","minimum":0,"maximum":1,"description":"The finished part, published at most eight times a second.","x-coalescing":"latest"},\#
+"done":{"type":"integer","description":"The number of features of the present file that are written; absent before the first.","x-coalescing":"latest"},\#
+"total":{"type":"integer","description":"The number of features of the present file; absent before it is known.","x-coalescing":"latest"},\#
+"messages":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"},\#
+"description":"The last 100 messages, oldest first.","x-coalescing":"latest"}},\#
+"examples":[{"job":"j1","revision":1,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
+"status":{"type":"notStarted"},\#
+"progress":0,"messages":[]}],"x-since":"0.5.0","x-domain":"job"},\#
 "LoadStatus":{"title":"LoadStatus","description":"Whether the features are loaded.","oneOf":[{"type":"object","description":"Not requested yet, or cancelled.","required":["type"],"properties":{"type":{"const":"notLoaded"}}},\#
 {"type":"object","description":"Loading.","required":["type"],"properties":{"type":{"const":"loading"}}},\#
 {"type":"object","description":"Loaded.","required":["type"],"properties":{"type":{"const":"loaded"}}},\#
@@ -6161,6 +6274,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "notStarted":{"code":-31140,"message":"The location source is not started: what is pushed to it is not published.","data":{"kind":"notStarted","path":"/params/locationSource","expected":"a source that location/start has started","id":"phone"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The source."}}},\#
 "x-since":"0.4.0"},\#
+"notFollowed":{"code":-31144,"message":"The source wants no file open: it follows none, or is not connected or started.","data":{"kind":"notFollowed","path":"/params/source","expected":"a source that follows a file and runs","id":"buses"},\#
+"x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The source."}}},\#
+"x-since":"0.5.0"},\#
 "locationDenied":{"code":-31141,"message":"The user does not allow the device to tell the location.","data":{"kind":"locationDenied","expected":"an authorization, by location/setAuthorization"},\#
 "x-since":"0.4.0"},\#
 "noLocations":{"code":-31143,"message":"The layer that a location source replays has no points with times, or none on the earth.","data":{"kind":"noLocations","expected":"points with a field of times"},\#
@@ -6313,7 +6429,11 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "line":{"type":"integer","minimum":1,"description":"Line in the title, from 1."},\#
 "column":{"type":"integer","minimum":1,"description":"Column in the line, from 1, in Unicode scalars."},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the title, in Unicode scalars.","x-unit":"byte"}}},\#
-"x-since":"0.1.0"}}},\#
+"x-since":"0.1.0"},\#
+"jobStatus":{"code":-31160,"message":"The status of the job does not allow this: it is not started yet, or has ended.","data":{"kind":"jobStatus","path":"/params/job","expected":"a job that is paused","id":"j1","status":"succeeded"},\#
+"x-data":{"type":"object","required":["id","status"],"properties":{"id":{"type":"string","description":"The job."},\#
+"status":{"type":"string","description":"Its status."}}},\#
+"x-since":"0.5.0"}}},\#
 "x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired","tooExpensive","engineFailed"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
 {"name":"exit","description":"Ends the process, with status 0 after `shutdown`, else with 1.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
@@ -6542,6 +6662,18 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"path":"/geotriggers/*/lateCount","description":"Number of fixes that were older than the last one of their object.","schema":{"type":"integer"},\#
 "coalescing":"latest"},\#
 {"path":"/geotriggers/*/inaccurateCount","description":"Number of fixes beyond `maxAccuracy`.","schema":{"type":"integer"},\#
+"coalescing":"latest"},\#
+{"path":"/jobs/*","description":"A job.","schema":{"$ref":"#/components/schemas/Job"},\#
+"coalescing":"every"},\#
+{"path":"/jobs/*/status","description":"Its state.","schema":{"$ref":"#/components/schemas/JobStatus"},\#
+"coalescing":"latest"},\#
+{"path":"/jobs/*/progress","description":"The finished part, published at most eight times a second.","schema":{"type":"number"},\#
+"coalescing":"latest"},\#
+{"path":"/jobs/*/done","description":"The number of features of the present file that are written; absent before the first.","schema":{"type":"integer"},\#
+"coalescing":"latest"},\#
+{"path":"/jobs/*/total","description":"The number of features of the present file; absent before it is known.","schema":{"type":"integer"},\#
+"coalescing":"latest"},\#
+{"path":"/jobs/*/messages","description":"The last 100 messages, oldest first.","schema":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"}},\#
 "coalescing":"latest"},\#
 {"path":"/layers/*","description":"A layer.","schema":{"$ref":"#/components/schemas/Layer"},\#
 "coalescing":"every"},\#

@@ -8,6 +8,7 @@ package enum ParamMembers {
     "session/echo": params(["value"]),
     "session/status": params([]),
     "session/describe": params(["methods", "domain", "detail"]),
+    "session/replayFeed": params(["source", .init("event", .named { feedEvent })]),
     "rpc.discover": params(["methods", "domain", "detail"]),
     "binding/create": params(["id", "path", "constant", "access", "owner", "ifExists"]),
     "binding/get": params(["binding"]),
@@ -336,6 +337,14 @@ package enum ParamMembers {
     "geotrigger/listEvents": params(["geotrigger", "after", "limit"]),
     "geotrigger/listMemberships": params(["geotrigger", "object", "fence", "offset", "limit"]),
     "geotrigger/observe": params(["geotrigger"]),
+    "job/create": params(["method", "params", "id", "owner", "ifExists"]),
+    "job/get": params(["job"]),
+    "job/list": params([]),
+    "job/start": params(["job"]),
+    "job/pause": params(["job"]),
+    "job/resume": params(["job"]),
+    "job/cancel": params(["job"]),
+    "job/close": params(["job"]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
@@ -573,6 +582,14 @@ package enum ParamMembers {
   ])
 
   package static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "once", "priority"])
+
+  package static let failure: ParamShape = .object(["kind", "message", "path", "expected"])
+
+  package static let feedEvent: ParamShape = .union([
+    ("opened", ["type"]),
+    ("chunk", ["type", "text", "features", "tooLong", "malformed"]),
+    ("ended", ["type", .init("error", .named { failure })]),
+  ])
 
   package static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 

@@ -395,6 +395,95 @@ public enum SessionProtocol {
     }
   }
 
+  /// What becomes of the file, FIFO or device that a source follows.
+  public enum FeedEvent: JSONDecodable, JSONEncodable, Sendable {
+    /// It is open.
+    case opened
+    /// Whole lines of it.
+    case chunk(Chunk)
+    /// It has ended, or is lost.
+    case ended(SessionProtocol.Failure?)
+
+    /// Whole lines of it.
+    public struct Chunk: Sendable {
+      /// Of a receiver's text.
+      public var text: String?
+      /// Of GeoJSON features. What is no observation is counted.
+      public var features: [JSONOpaque]?
+      /// Number of lines left out as they are too long; absent for none.
+      public var tooLong: Int?
+      /// Number of lines that are no GeoJSON feature; absent for none.
+      public var malformed: Int?
+
+      public init(text: String? = nil, features: [JSONOpaque]? = nil, tooLong: Int? = nil, malformed: Int? = nil) {
+        self.text = text
+        self.features = features
+        self.tooLong = tooLong
+        self.malformed = malformed
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let text = json["text"]
+        self.text = try text.isPresent ? text.string() : nil
+        let features = json["features"]
+        self.features = try features.isPresent
+          ? features.array { (e) throws(JSONError) in try e.opaque("any value but null") }
+          : nil
+        let tooLong = json["tooLong"]
+        self.tooLong = try tooLong.isPresent ? tooLong.integer("integer of at least 1") { $0 >= 1 } : nil
+        let malformed = json["malformed"]
+        self.malformed = try malformed.isPresent ? malformed.integer("integer of at least 1") { $0 >= 1 } : nil
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        if let text {
+          writer.key("text")
+          writer.value(text)
+        }
+        if let features {
+          writer.key("features")
+          writer.array(features) { $0.encode(to: &$1) }
+        }
+        if let tooLong {
+          writer.key("tooLong")
+          writer.value(tooLong)
+        }
+        if let malformed {
+          writer.key("malformed")
+          writer.value(malformed)
+        }
+      }
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      let expected: StaticString = "one of \"opened\", \"chunk\", \"ended\""
+      switch try json.tag(expected) {
+      case "opened": self = .opened
+      case "chunk": self = .chunk(try Chunk(members: json))
+      case "ended": self = .ended(try json["error"].isPresent ? SessionProtocol.Failure(from: json["error"]) : nil)
+      default: throw json["type"].error(expected: "\(expected)")
+      }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      switch self {
+      case .opened: writer.value("opened" as StaticString)
+      case .chunk(let payload):
+        writer.value("chunk" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .ended(let error):
+        writer.value("ended" as StaticString)
+        if let error {
+          writer.key("error")
+          error.encode(to: &writer)
+        }
+      }
+      writer.endObject()
+    }
+  }
+
   /// One report under a progress token.
   public struct ProgressValue: JSONDecodable, JSONEncodable, Sendable {
     /// `begin` is first; `end` is last, and precedes the reply.
@@ -1452,6 +1541,46 @@ public enum SessionProtocol {
           writer.key("expressions")
           expressions.encode(to: &writer)
         }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Says what a file that a source follows has, in its place. A trace (`--trace-file`) has one for whatever a file
+  /// said; a server that replays it (`--replay-from`) opens no such file, so that its devices are not needed.
+  public enum ReplayFeed {
+    public static let name: StaticString = "session/replayFeed"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// A location source or entity source that follows a file and runs.
+      public var source: String
+      /// What the file says.
+      public var event: SessionProtocol.FeedEvent
+
+      public init(source: String, event: SessionProtocol.FeedEvent) {
+        self.source = source
+        self.event = event
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        self.event = try SessionProtocol.FeedEvent(from: json["event"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(revision: Int) {
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
         writer.endObject()
       }
     }

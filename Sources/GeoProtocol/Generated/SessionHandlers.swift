@@ -8,6 +8,7 @@ public protocol SessionHandlers: MethodHandlers {
   typealias Echo = SessionProtocol.Echo
   typealias Status = SessionProtocol.Status
   typealias Describe = SessionProtocol.Describe
+  typealias ReplayFeed = SessionProtocol.ReplayFeed
   typealias Discover = SessionProtocol.Discover
 
   /// Returns its params unchanged, for tests of a transport.
@@ -20,6 +21,9 @@ public protocol SessionHandlers: MethodHandlers {
   /// language of expressions.
   static func describe(_ params: Describe.Params, in world: Types.World) throws -> Describe.Result
 
+  /// Says what a file that a source follows has, in its place.
+  static func replayFeed(_ params: ReplayFeed.Params, on client: Types.Client) throws -> ReplayFeed.Result
+
   /// The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer
   /// to.
   static func discover(_ params: Discover.Params, in world: Types.World) throws -> Discover.Result
@@ -31,6 +35,7 @@ extension SessionHandlers {
     host.query("session/echo", echo)
     host.session("session/status", status)
     host.query("session/describe", describe)
+    host.session("session/replayFeed", replayFeed)
     host.query("rpc.discover", discover)
   }
 }

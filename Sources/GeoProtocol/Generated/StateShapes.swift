@@ -12,7 +12,7 @@ package enum StateShapes {
     ("maps", .map(.named { maps })), ("scenes", .map(.named { scenes })), ("views", .map(.named { views })),
     ("layers", .map(.named { layers })), ("overlays", .map(.named { overlays })),
     ("environmentKeys", .map(.named { environmentKeys })), ("geotriggers", .map(.named { geotriggers })),
-    ("locationSources", .map(.named { locationSources })),
+    ("jobs", .map(.named { jobs })), ("locationSources", .map(.named { locationSources })),
     ("locationDisplays", .map(.named { locationDisplays })), ("sources", .map(.named { sources })),
     ("viewModels", .map(.map(.any))), ("viewModelTypes", .map(.named { viewModelTypes }))
   ])
@@ -113,6 +113,11 @@ package enum StateShapes {
     ("actions", .list(.string)), ("status", .named { locationStatus }), ("warnings", .list(.string)),
     ("insideCount", .integer), ("eventCount", .integer), ("lateCount", .integer), ("inaccurateCount", .integer)
   ])
+  package static let jobs: StateShape = .object([
+    ("job", .reference), ("owner", .reference), ("method", .string), ("params", .any),
+    ("status", .named { jobStatus }), ("progress", .number), ("done", .integer), ("total", .integer),
+    ("messages", .list(.named { jobMessage }))
+  ])
   package static let envelope: StateShape = .object([
     ("xMin", .number), ("yMin", .number), ("xMax", .number), ("yMax", .number)
   ])
@@ -137,6 +142,12 @@ package enum StateShapes {
   ])
   package static let fenceSequence: StateShape = .object([
     ("steps", .list(.any)), ("within", .number)
+  ])
+  package static let jobStatus: StateShape = .object([
+    ("type", .string), ("result", .any), ("error", .named { failure })
+  ])
+  package static let jobMessage: StateShape = .object([
+    ("time", .string), ("text", .string)
   ])
   package static let loadStatus: StateShape = .object([
     ("type", .string), ("error", .named { failure })

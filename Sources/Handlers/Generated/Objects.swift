@@ -117,3 +117,15 @@ extension GeotriggerService {
   }
 }
 
+extension JobService {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
+    try Wire.object(JobID(params.job), in: world)
+  }
+  package static func list(_ params: List.Params, in world: World) -> List.Result {
+    .init(revision: world.revision, jobs: world.jobs.values.map { Wire.object($0, world) })
+  }
+  package static func close(_ params: Close.Params, in world: inout World) throws {
+    try world.close(JobID(params.job))
+  }
+}
+

@@ -20,6 +20,7 @@ extension Client {
     FeatureService.register(on: self)
     GeometryService.register(on: self)
     GeotriggerService.register(on: self)
+    JobService.register(on: self)
     LayerService.register(on: self)
     LocationService.register(on: self)
     LocationDisplayService.register(on: self)

@@ -655,6 +655,17 @@ class NotStartedError(GeoModelError):
     code = -31140
 
 
+class NotFollowedError(GeoModelError):
+    """The source wants no file open: it follows none, or is not connected or started.
+
+    `data` has:
+        id: The source.
+    """
+
+    kind = "notFollowed"
+    code = -31144
+
+
 class LocationDeniedError(GeoModelError):
     """The user does not allow the device to tell the location. `location/setAuthorization` says when that has
     changed; `location/start` then tries again.
@@ -1124,6 +1135,18 @@ class InvalidTemplateError(GeoModelError):
     code = -31073
 
 
+class JobStatusError(GeoModelError):
+    """The status of the job does not allow this: it is not started yet, or has ended.
+
+    `data` has:
+        id: The job.
+        status: Its status.
+    """
+
+    kind = "jobStatus"
+    code = -31160
+
+
 KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "parseError": ParseError,
     "duplicateKey": DuplicateKeyError,
@@ -1190,6 +1213,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidPath": InvalidPathError,
     "invalidTime": InvalidTimeError,
     "notStarted": NotStartedError,
+    "notFollowed": NotFollowedError,
     "locationDenied": LocationDeniedError,
     "noLocations": NoLocationsError,
     "wrongSourceKind": WrongSourceKindError,
@@ -1232,4 +1256,5 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidUniqueValues": InvalidUniqueValuesError,
     "invalidStops": InvalidStopsError,
     "invalidTemplate": InvalidTemplateError,
+    "jobStatus": JobStatusError,
 }

@@ -110,6 +110,45 @@ class SessionMethods(SyncCaller):
         )
         return result
 
+    def replay_feed(
+        self,
+        *,
+        source: t.ObjectId,
+        event: t.FeedEvent,
+        meta: t.Meta | None = None,
+    ) -> t.SessionReplayFeedResult:
+        """Says what a file that a source follows has, in its place. A trace (`--trace-file`) has one for
+        whatever a file said; a server that replays it (`--replay-from`) opens no such file, so that its
+        devices are not needed.
+
+        Args:
+            source: A location source or entity source that follows a file and runs.
+            event: What the file says.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            NotFollowedError: The source wants no file open: it follows none, or is not connected or
+                started.
+
+        Example:
+            server.session.replay_feed(source="buses", event={"type": "opened"})
+        """
+        result: t.SessionReplayFeedResult = self._call(
+            "session/replayFeed",
+            _given(
+                {
+                    "source": source,
+                    "event": event,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def discover(
         self,
         *,
@@ -8259,6 +8298,233 @@ class GeotriggerMethods(SyncCaller):
         return result
 
 
+class JobMethods(SyncCaller):
+    """Jobs: long work that is an object, not a request that waits. A job is created, started, paused, resumed
+    and cancelled, by whichever client, and what becomes of it is state: `/jobs/*/status`,
+    `/jobs/*/progress`. It belongs to its owner, or to the session, and ends with it.
+
+    Up to four jobs run side by side; those that are started beyond wait in that order. A job reads the model
+    as it is when it begins to run. It pauses between features or files, and goes on from there; a paused one
+    that keeps others waiting gives its place up and begins anew when it is resumed. Its files appear when
+    they are complete: one that fails, is cancelled or closed leaves none. Jobs are not undone. Documents have
+    them: an unfinished one is paused in a document that was opened, and begins anew; finished ones stay so.
+    """
+
+    def create(
+        self,
+        *,
+        method: str,
+        params: Any,
+        id: t.ObjectId | None = None,
+        owner: t.ObjectId | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.Job:
+        """Creates a job, which `job/start` starts. Params are checked as the method checks them, by the
+        present model; what is wrong with them when it runs makes it fail.
+
+        Args:
+            method: What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`. (at
+                most 64 characters)
+            params: The params of that method, without `meta`: at most 16 MiB.
+            id: The new object's id; minted when absent.
+            owner: The object, such as a view, that owns it and whose closing ends and closes it; the
+                session when absent.
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+
+        Example:
+            server.job.create(
+                id="j1",
+                method="feature/export",
+                params={"layer": "cities", "path": "cities.gpkg"},
+            )
+        """
+        result: t.Job = self._call(
+            "job/create",
+            _given(
+                {
+                    "method": method,
+                    "params": params,
+                    "id": id,
+                    "owner": owner,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def get(
+        self,
+        *,
+        job: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.Job:
+        """One job.
+
+        Args:
+            job: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            server.job.get(job="j1")
+        """
+        result: t.Job = self._call("job/get", _given({"job": job, "meta": meta}))
+        return result
+
+    def list(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.JobListResult:
+        """All jobs.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            jobs: In the order they were created.
+
+        Example:
+            server.job.list()
+        """
+        result: t.JobListResult = self._call("job/list", _given({"meta": meta}))
+        return result
+
+    def start(
+        self,
+        *,
+        job: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.Job:
+        """Starts a job, or resumes a paused one. Nothing changes if it is started.
+
+        Args:
+            job: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            JobStatusError: The status of the job does not allow this: it is not started yet, or has
+                ended.
+
+        Example:
+            server.job.start(job="j1")
+        """
+        result: t.Job = self._call("job/start", _given({"job": job, "meta": meta}))
+        return result
+
+    def pause(
+        self,
+        *,
+        job: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.Job:
+        """Pauses a started job. Nothing changes if it is paused. A job whose file takes its name at this
+        moment succeeds all the same.
+
+        Args:
+            job: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            JobStatusError: The status of the job does not allow this: it is not started yet, or has
+                ended.
+
+        Example:
+            server.job.pause(job="j1")
+        """
+        result: t.Job = self._call("job/pause", _given({"job": job, "meta": meta}))
+        return result
+
+    def resume(
+        self,
+        *,
+        job: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.Job:
+        """Resumes a paused job. Nothing changes if it is started.
+
+        Args:
+            job: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            JobStatusError: The status of the job does not allow this: it is not started yet, or has
+                ended.
+
+        Example:
+            server.job.resume(job="j1")
+        """
+        result: t.Job = self._call("job/resume", _given({"job": job, "meta": meta}))
+        return result
+
+    def cancel(
+        self,
+        *,
+        job: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.Job:
+        """Cancels a job: it is `canceling` until its work has stopped and its unfinished files are gone, then
+        `failed` with the error `cancelled`. One that does not run is so at once. Nothing changes if it has
+        ended. A job whose file takes its name at this moment succeeds all the same.
+
+        Args:
+            job: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            server.job.cancel(job="j1")
+        """
+        result: t.Job = self._call("job/cancel", _given({"job": job, "meta": meta}))
+        return result
+
+    def close(
+        self,
+        *,
+        job: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.JobCloseResult:
+        """Closes a job; one that has not ended is cancelled.
+
+        Args:
+            job: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            server.job.close(job="j1")
+        """
+        result: t.JobCloseResult = self._call("job/close", _given({"job": job, "meta": meta}))
+        return result
+
+
 class LayerMethods(SyncCaller):
     """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
     have no geometry.
@@ -14848,6 +15114,10 @@ class Domains(SyncCalling):
     @cached_property
     def geotrigger(self) -> GeotriggerMethods:
         return GeotriggerMethods(self)
+
+    @cached_property
+    def job(self) -> JobMethods:
+        return JobMethods(self)
 
     @cached_property
     def layer(self) -> LayerMethods:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "a93c19785c9f3f04"
+PROTOCOL_HASH = "80aa3c080da03ed3"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -227,6 +227,38 @@ class Failure(TypedDict):
     """A JSON Pointer into the request; or the file."""
     expected: NotRequired[str]
     """What is valid there."""
+
+
+class FeedEventOpened(TypedDict):
+    """It is open."""
+
+    type: Literal["opened"]
+
+
+class FeedEventChunk(TypedDict):
+    """Whole lines of it."""
+
+    type: Literal["chunk"]
+    text: NotRequired[str]
+    """Of a receiver's text."""
+    features: NotRequired[list[Any]]
+    """Of GeoJSON features. What is no observation is counted."""
+    tooLong: NotRequired[int]
+    """Number of lines left out as they are too long; absent for none. (at least 1)"""
+    malformed: NotRequired[int]
+    """Number of lines that are no GeoJSON feature; absent for none. (at least 1)"""
+
+
+class FeedEventEnded(TypedDict):
+    """It has ended, or is lost."""
+
+    type: Literal["ended"]
+    error: NotRequired[Failure]
+    """Why it is lost, or cannot be opened; absent at its end."""
+
+
+FeedEvent = Union[FeedEventOpened, FeedEventChunk, FeedEventEnded]
+"""What becomes of the file, FIFO or device that a source follows."""
 
 
 class ProgressValue(TypedDict):
@@ -554,6 +586,13 @@ class SessionDescribeResult(TypedDict):
     """All state paths; absent when less than everything is asked for."""
     expressions: NotRequired[ExpressionLanguage]
     """The functions, operators and types of expressions; absent when less than everything is asked for."""
+
+
+class SessionReplayFeedResult(TypedDict):
+    """What `session/replayFeed` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
 
 
 class CancelRequestParams(TypedDict):
@@ -965,6 +1004,8 @@ class Document(TypedDict):
     locationDisplays: NotRequired[list[SavedSharedLocationDisplay]]
     """In the order they were created. (default [])"""
     geotriggers: NotRequired[list[SavedGeotriggerMonitor]]
+    """In the order they were created. (default [])"""
+    jobs: NotRequired[list[SavedJob]]
     """In the order they were created. (default [])"""
 
 
@@ -1491,6 +1532,29 @@ class SavedGeotriggerMonitor(TypedDict):
     """
     actions: NotRequired[list[str]]
     """Names of actions that events request of the client, each once. (at most 16 elements)"""
+
+
+class SavedJob(TypedDict):
+    """A job."""
+
+    job: ObjectId
+    """Its id."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    method: NotRequired[str]
+    """The method whose work it does."""
+    params: NotRequired[Any]
+    """The params of the method, with absolute paths."""
+    status: NotRequired[JobStatus]
+    """Its state."""
+    progress: NotRequired[float]
+    """The finished part, published at most eight times a second. (in 0...1)"""
+    done: NotRequired[int]
+    """The number of features of the present file that are written; absent before the first."""
+    total: NotRequired[int]
+    """The number of features of the present file; absent before it is known."""
+    messages: NotRequired[list[JobMessage]]
+    """The last 100 messages, oldest first."""
 
 
 class EditHistory(TypedDict):
@@ -3252,6 +3316,103 @@ class GeotriggerStatusChangedParams(TypedDict):
     """The status."""
     warnings: list[GeotriggerWarningKind]
     """The warnings."""
+
+
+class JobStatusNotStarted(TypedDict):
+    """Created."""
+
+    type: Literal["notStarted"]
+
+
+class JobStatusStarted(TypedDict):
+    """Running, or waiting for its turn."""
+
+    type: Literal["started"]
+
+
+class JobStatusPaused(TypedDict):
+    """Waiting to be resumed."""
+
+    type: Literal["paused"]
+
+
+class JobStatusCanceling(TypedDict):
+    """Ending, by `job/cancel`."""
+
+    type: Literal["canceling"]
+
+
+class JobStatusSucceeded(TypedDict):
+    """Done."""
+
+    type: Literal["succeeded"]
+    result: Any
+    """The result of the method."""
+
+
+class JobStatusFailed(TypedDict):
+    """Ended by an error; `cancelled` after `job/cancel`."""
+
+    type: Literal["failed"]
+    error: Failure
+    """The reason."""
+
+
+JobStatus = Union[
+    JobStatusNotStarted, JobStatusStarted, JobStatusPaused, JobStatusCanceling, JobStatusSucceeded,
+    JobStatusFailed,
+]
+"""The state of a job."""
+
+
+class JobMessage(TypedDict):
+    """What a job says of its course."""
+
+    time: str
+    """When, by the clock, RFC 3339."""
+    text: str
+    """For people."""
+
+
+class Job(TypedDict):
+    """A job."""
+
+    job: ObjectId
+    """Its id."""
+    revision: int
+    """The revision of its last change."""
+    owner: NotRequired[ObjectId]
+    """The object that it closes with; absent for the session."""
+    method: str
+    """The method whose work it does."""
+    params: Any
+    """The params of the method, with absolute paths."""
+    status: JobStatus
+    """Its state."""
+    progress: float
+    """The finished part, published at most eight times a second. (in 0...1)"""
+    done: NotRequired[int]
+    """The number of features of the present file that are written; absent before the first."""
+    total: NotRequired[int]
+    """The number of features of the present file; absent before it is known."""
+    messages: list[JobMessage]
+    """The last 100 messages, oldest first."""
+
+
+class JobListResult(TypedDict):
+    """What `job/list` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    jobs: list[Job]
+    """In the order they were created."""
+
+
+class JobCloseResult(TypedDict):
+    """What `job/close` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
 
 
 class LoadStatusNotLoaded(TypedDict):
