@@ -116,6 +116,8 @@ let package = Package(
     library("Reader", ["Reading", "GeoJSON", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
     library("Readers", ["Reading", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("Elevation", ["Readers", "Reading", "Geometry", "Files", "Platform"]),
+    // Analyses of cells of heights.
+    library("Terrain", ["Geometry", "Platform"]),
 
     // The server: each of these imports those above it that it lists, and no other.
     library(
@@ -141,7 +143,7 @@ let package = Package(
       [
         "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "Geometry",
         "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
-        "SpatialRelations", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
+        "SpatialRelations", "Elevation", "Terrain", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
       "Links",

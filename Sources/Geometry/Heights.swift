@@ -25,3 +25,11 @@ public enum HeightDatum: Hashable, Sendable {
   case ellipsoid
   case unknown
 }
+
+/// How the ground's gradient in a cell is computed from those around it.
+public enum SlopeMethod: Hashable, Sendable {
+  /// B. K. P. Horn, "Hill shading and the reflectance map", 1981: eight cells.
+  case horn
+  /// L. W. Zevenbergen and C. R. Thorne, "Quantitative analysis of land surface topography", 1987: four cells.
+  case zevenbergenThorne
+}

@@ -70,7 +70,7 @@ public struct WorldWrap: Hashable, Sendable {
   }
 
   /// The point moved by whole turns into the range of x of an extent; itself if none of its writings is there.
-  func turned(_ point: Point, into extent: Envelope) -> Point {
+  package func turned(_ point: Point, into extent: Envelope) -> Point {
     guard point.x < extent.xMin || point.x > extent.xMax else { return point }
     let x = point.x + ((extent.xMin - point.x) / width).rounded(.up) * width
     return x <= extent.xMax ? Point(x: x, y: point.y) : point

@@ -27,6 +27,9 @@ struct Ground: Sendable {
     (transformer, geodesy, revision) = (world.transformer, world.geodesy, world.revision)
   }
 
+  /// The loaded sources, by precedence.
+  var sources: [any ElevationSource] { surface.isEnabled ? surface.elevationSources.compactMap(\.loaded) : [] }
+
   /// The heights at points in WGS 84.
   ///
   /// - Parameter body: gets the heights of some of the points, and the index of the first.

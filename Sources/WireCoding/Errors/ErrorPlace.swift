@@ -72,7 +72,7 @@ struct ErrorPlace {
 
   /// The geometry of a request that has one.
   var pathToGeometry: String? {
-    path(toMember: "center", "geometry", "line", "points", "locations", "envelope", "maxExtent", "value")
+    path(toMember: "center", "geometry", "line", "observer", "points", "locations", "envelope", "maxExtent", "value")
   }
 
   /// The pointer to the position at an index: to an element of a list of points, or to the geometry that contains it.
