@@ -33,8 +33,16 @@ enum DocumentFile {
       as JSONSyntaxError
     { throw RPCError(error, inDocument: path) }
     defer { withExtendedLifetime(document) {} }
-    var reader = DocumentReader(
-      file: path, folder: DocumentFolder(of: file.name.path), document.unownedRoot, into: empty, worker)
+    return try read(document.unownedRoot, of: path, in: file.name.path, into: empty, worker)
+  }
+
+  /// Reads a document's value, which the caller keeps alive.
+  ///
+  /// - Parameter real: its real path; `path` if nil.
+  static func read(
+    _ root: JSONValue, of path: String, in real: String? = nil, into empty: World, _ worker: Worker
+  ) throws -> OpenedDocument {
+    var reader = DocumentReader(file: path, folder: DocumentFolder(of: real ?? path), root, into: empty, worker)
     try reader.read()
     return OpenedDocument(world: reader.world, unknown: reader.unknown, problems: reader.problems)
   }

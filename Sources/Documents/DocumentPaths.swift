@@ -11,11 +11,18 @@ struct DocumentFolder: Sendable {
   /// Absolute, without symbolic links.
   let path: String
 
+  /// The names of files in a package, by absolute path; empty for other documents.
+  private var packed: [Text: String] = [:]
+
   /// - Parameter file: the document's real path.
   init(of file: String) { path = file.parentFolder }
 
+  /// The folder of a package that is written.
+  init(packing names: [Text: String]) { (path, packed) = ("/", names) }
+
   /// The relative form of an absolute path, for documents.
   func relative(_ absolute: String) -> String {
+    if let name = packed[Text(absolute)] { return name }
     if FilePolicy.isAddress(absolute) { return absolute }
     let target = Self.names(of: absolute)
     let own = Self.names(of: path)

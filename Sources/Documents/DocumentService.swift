@@ -57,8 +57,8 @@ package enum DocumentService: DocumentHandlers {
   }
 
   /// The world that results from an opened document, with derived values.
-  private static func opened(
-    _ read: World, _ path: String, _ unknown: UnknownMembers, in session: World
+  static func opened(
+    _ read: World, _ path: String?, _ unknown: UnknownMembers, in session: World
   ) throws -> World {
     var next = session.opening(read, path: path, unknown)
     try Propagation.propagate(&next)

@@ -1,6 +1,7 @@
 // Writes a snapshot of the world as a document, in pieces, so that memory does not grow with the document.
 
 import FeatureStore
+import Files
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -25,11 +26,13 @@ struct DocumentWriter: ~Copyable {
   /// Minimum size of a piece, in bytes.
   private static let pieceBytes = 1 << 20
 
-  private init(_ world: World, _ folder: DocumentFolder, _ worker: Worker, _ file: consuming AtomicFile) {
+  private init(
+    _ world: World, _ folder: DocumentFolder, packed: [Int: String] = [:], _ worker: Worker, _ file: consuming AtomicFile
+  ) {
     self.world = world
     self.worker = worker
     self.file = file
-    saved = SavedObjects(world: world, folder: folder)
+    saved = SavedObjects(world: world, folder: folder, packed: packed)
     graphicCount = world.overlays.values.reduce(0) { $0 + $1.store.count }
   }
 
@@ -49,6 +52,20 @@ struct DocumentWriter: ~Copyable {
     let lost = writer.file.lost
     try writer.file.commit(for: worker)
     return lost
+  }
+
+  /// The document of a package, in a file without a name of its own.
+  ///
+  /// - Parameters:
+  ///   - packed: the GeoPackages that sources become, by the number of the source.
+  ///   - package: in whose folder the file is.
+  static func text(
+    _ world: World, _ folder: DocumentFolder, _ packed: [Int: String], beside package: HeldName, _ worker: Worker
+  ) throws -> AtomicFile {
+    var writer = DocumentWriter(world, folder, packed: packed, worker, try AtomicFile.begin(replacing: package))
+    try writer.write()
+    guard writer.fits(worker.documentLimits) else { throw writer.tooLarge(package.path, worker.documentLimits) }
+    return writer.file
   }
 
   private var unknown: UnknownMembers { world.document.unknownMembers }
@@ -96,6 +113,7 @@ struct DocumentWriter: ~Copyable {
     for source in saved.sources {
       try begin(saved.source(source), unknown.objects[ObjectReference(.sources, source.id.rawValue)])
       switch source.origin {
+      case _ where saved.packed[source.number] != nil: break
       case .file: break
       case .inline(let bytes, _): bytes.withUnsafeBytes { layout.member("data", json: $0) }
       case .columns(let data):

@@ -6,6 +6,12 @@ import Handlers
 import JSON
 import WireCoding
 
+extension JobMethods {
+  package static let all = JobMethods([
+    (PackageProtocol.Export.name, planner(PackageService.export)), (PackageProtocol.Update.name, planner(PackageService.update)),
+  ])
+}
+
 extension Job: ListedKind {
   static let required: Set<String> = ["method", "params"]
 
@@ -13,7 +19,7 @@ extension Job: ListedKind {
 
   static func restore(_ id: String, _ json: JSONValue, in world: inout World) throws {
     let method = try json["method"].string()
-    if let expected = JobMethods.expected(method) { throw json["method"].error(expected: "\(expected)") }
+    if let expected = JobMethods.all.expected(method) { throw json["method"].error(expected: "\(expected)") }
     try json["params"].requireObject()
     let owner = try Wire.object(try json["owner"].isPresent ? json["owner"].string() : nil, "owner", in: world)
     _ = try world.createJob(id: ID(id), owner: owner, method: method, params: try Wire.value(json["params"]))

@@ -15,10 +15,13 @@ struct SavedObjects {
   /// All sources that the saved objects use.
   let sources: [DocumentSource]
   fileprivate let sourcesByNumber: [Int: DocumentSource]
+  /// The GeoPackages that sources become in a package, by the number of the source.
+  let packed: [Int: String]
 
-  init(world: World, folder: DocumentFolder) {
+  init(world: World, folder: DocumentFolder, packed: [Int: String] = [:]) {
     self.world = world
     self.folder = folder
+    self.packed = packed
     sources = DocumentSource.all(in: world)
     sourcesByNumber = Dictionary(uniqueKeysWithValues: sources.map { ($0.number, $0) })
   }
@@ -30,6 +33,10 @@ struct SavedObjects {
 
   func source(_ source: DocumentSource) -> DocumentProtocol.SavedSource {
     var saved = DocumentProtocol.SavedSource(source: source.id.rawValue)
+    if let path = packed[source.number] {
+      (saved.path, saved.driver, saved.layers) = (path, FeatureDriver.geoPackage.rawValue, source.layers.map(Wire.sourceLayer))
+      return saved
+    }
     switch source.origin {
     case .inline(_, let reference): saved.spatialReference = reference?.definition
     case .columns(let data):

@@ -59,9 +59,37 @@ public struct OpenedFile: Sendable {
   public let identity: FileIdentity
   /// The real path, with the folder held.
   public let name: HeldName
+  /// The file that is meant in this archive; nil for the file itself.
+  public var entry: ZipEntry?
 }
 
 extension FilePolicy {
+  /// Opens an archive for a path that goes on below it, as `/data/area.gmpk/data/roads.gpkg`; else as ``open(_:isFeed:)``.
+  public func openInArchives(_ path: String) throws(FileRefusal) -> OpenedFile {
+    guard let archive = Self.archive(in: path) else { return try open(path) }
+    var file = try open(archive)
+    let name = String(Substring(path.utf8.dropFirst(archive.utf8.count + 1)))
+    var refusal = FileRefusal.notFound(path: path)
+    do throws(ZipFault) { file.entry = try ZipDirectory(file.descriptor, size: file.identity.size)[name] } catch {
+      if !error.isNoArchive { refusal = .notReadable(path: path, reason: error.reason) }
+    }
+    guard file.entry == nil else { return file }
+    close(file.descriptor)
+    throw refusal
+  }
+
+  /// The file that is in the place of a folder of a path; nil if all are folders, or missing.
+  private static func archive(in path: String) -> String? {
+    guard path.begins(with: "/"), realPath(path) == nil, errno == ENOTDIR else { return nil }
+    var rest = path.utf8[...]
+    while let slash = rest.lastIndex(of: UInt8(ascii: "/")), slash > rest.startIndex {
+      rest = rest[..<slash]
+      let name = String(Substring(rest))
+      if let real = realPath(name) { return FileIdentity(path: real)?.kind == .regular ? name : nil }
+    }
+    return nil
+  }
+
   /// Opens a regular file that the policy allows to be read.
   /// - Parameter path: absolute.
   /// - Parameter isFeed: whether a FIFO or a character device will do as well.

@@ -1,6 +1,7 @@
 // A connection: its session, and everything that belongs to it and ends with it.
 
 import DequeModule
+import Documents
 import GeoModel
 import GeoProtocol
 import Handlers
@@ -69,6 +70,7 @@ final class Client: MethodHost, HandlerClient {
   var loop: any Loop { host.loop }
   var world: World { host.world }
   var realTime: Instant { host.now }
+  var jobMethods: JobMethods { .all }
   var readers: Readers { host.configuration.readers }
   var residentBytes: Int? { host.configuration.residentBytes() }
 

@@ -1,5 +1,6 @@
 // Does the work of jobs that the model wants to run, several side by side, and says what becomes of it.
 
+import Documents
 import GeoModel
 import GeometryEngine
 import Handlers
@@ -109,7 +110,7 @@ extension Host {
     var world = world
     let plan = Result {
       try RelationAllowance(nanoseconds: RelationAllowance.onLoop).hold {
-        try JobMethods.plan(try world.jobs.require(running.id), in: &world)
+        try JobMethods.all.plan(try world.jobs.require(running.id), in: &world)
       }
     }
     loop.offload(to: .waiting(.utility)) { [loop] in

@@ -7,8 +7,8 @@ final class ReadHandle: VirtualFile {
   private let files: ReaderFiles
   private let descriptor: CInt
   private let isMain: Bool
-  private let identity: FileIdentity
-  override var size: Int { identity.size }
+  private let range: Range<Int>
+  override var size: Int { range.count }
   // Some drivers read a few bytes at a time, mostly in sequence: reads are buffered.
   private var ahead: [UInt8] = []
   private var aheadStart = 0
@@ -16,11 +16,11 @@ final class ReadHandle: VirtualFile {
 
   /// Nil if the name is not that of a file of the request.
   init?(_ name: String, in files: ReaderFiles) {
-    guard let (descriptor, isMain) = files.find(name), let identity = files.identity(descriptor) else { return nil }
+    guard let (descriptor, isMain) = files.find(name) else { return nil }
     self.files = files
     self.descriptor = descriptor
     self.isMain = isMain
-    self.identity = identity
+    range = files.range(descriptor)
   }
 
   override func read(into target: UnsafeMutableRawBufferPointer) -> Int {
@@ -53,7 +53,8 @@ final class ReadHandle: VirtualFile {
 
   private func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     while true {
-      let got = pread(descriptor, target.baseAddress, target.count, off_t(offset))
+      let count = max(0, min(target.count, size - offset))
+      let got = pread(descriptor, target.baseAddress, count, off_t(range.lowerBound + offset))
       if got >= 0 || errno != EINTR { return got }
     }
   }

@@ -1,5 +1,6 @@
 // The files that GDAL may read: those that the request carries as open descriptors. Reads report progress.
 
+import CReader
 import Files
 import Geometry
 import Platform
@@ -20,6 +21,10 @@ final class ReaderFiles: @unchecked Sendable {
   /// What no message contains.
   private let secrets: [String]
   private let descriptors: [Text: CInt]
+  /// Where the main file is in its descriptor's; nil for the whole.
+  private let part: ZipEntry?
+  /// Why there is no main file.
+  let fault: ReadError?
   private let main: Text
   private let identities: [CInt: FileIdentity]
   private let progress: (Double) -> Void
@@ -35,6 +40,8 @@ final class ReaderFiles: @unchecked Sendable {
     secrets = job.address.map { Address($0).secrets } ?? []
     main = Text(job.names.first ?? "")
     self.progress = progress
+    var descriptors = descriptors
+    (part, fault) = Self.unpack(job.part, &descriptors)
     self.descriptors = Dictionary(zip(job.names.map { Text($0) }, descriptors)) { first, _ in first }
     identities = Dictionary(
       descriptors.compactMap { file in FileIdentity(descriptor: file).map { (file, $0) } }
@@ -44,10 +51,28 @@ final class ReaderFiles: @unchecked Sendable {
 
   deinit { for descriptor in descriptors.values { close(descriptor) } }
 
+  /// Unpacks an entry in memory, in place of its archive.
+  private static func unpack(_ entry: ZipEntry?, _ descriptors: inout [CInt]) -> (ZipEntry?, ReadError?) {
+    guard let entry, entry.isPacked, let archive = descriptors.first else { return (entry, nil) }
+    let memory = creader_memory_file()
+    descriptors = [memory]
+    defer { close(archive) }
+    let result = creader_inflate(archive, off_t(entry.offset), entry.packedSize, memory, entry.size, entry.checksum)
+    let reason: String
+    switch result {
+    case 0: return (nil, nil)
+    case CInt(CREADER_CHECKSUM): reason = ZipFault(.checksum, entry.name).reason
+    case CInt(CREADER_NO_ZLIB): return (nil, .unavailable(reason: "zlib did not load"))
+    case CInt(CREADER_NOT_WRITTEN): reason = "shared memory: \(errorText())"
+    default: reason = ZipFault(.damaged, entry.name).reason
+    }
+    return (nil, .openFailed(driver: nil, path: "", reason: reason))
+  }
+
   static var current: ReaderFiles? { shared.withLock { $0 } }
 
   /// Bytes of the main file; 0 for a database that SQLite opens, and for a source in the network.
-  var mainSize: Int { descriptors[main].flatMap { identities[$0]?.size } ?? 0 }
+  var mainSize: Int { part?.size ?? descriptors[main].flatMap { identities[$0]?.size } ?? 0 }
 
   /// The main file; nil for a database that SQLite opens, and for a source in the network.
   var mainDescriptor: CInt? { descriptors[main] }
@@ -85,6 +110,12 @@ final class ReaderFiles: @unchecked Sendable {
   }
 
   func identity(_ descriptor: CInt) -> FileIdentity? { identities[descriptor] }
+
+  /// Where a file's bytes are in its descriptor's.
+  func range(_ descriptor: CInt) -> Range<Int> {
+    if let part { return part.offset..<part.offset + part.size }
+    return 0..<(identities[descriptor]?.size ?? 0)
+  }
 
   /// A message of GDAL without the prefix of the virtual file system, and without the secrets of an address.
   static func cleaned(_ message: String) -> String {

@@ -179,7 +179,9 @@ private final class ReaderServer {
   /// - Parameter message: its message.
   func answer(_ request: ReaderRequest, in message: Message) throws {
     do {
+      if let fault = files.fault { throw fault }
       switch request {
+      case .unpack: try unpack()
       case .describe: try describe()
       case .readFeatures(_, let layer): try readFeatures(of: layer)
       case .openRaster:
@@ -221,6 +223,13 @@ private final class ReaderServer {
 
   private func send(_ reply: ReaderReply, files: [CInt] = []) throws(ChannelError) {
     try ReaderProcess.reply(reply, channel, files: files)
+  }
+
+  private func unpack() throws {
+    guard let file = files.mainDescriptor, SharedMemory.seal(file) else {
+      throw ReadError.openFailed(driver: nil, path: "", reason: "shared memory: \(errorText())")
+    }
+    try send(.block, files: [file])
   }
 
   private func opened(_ driver: String) { try? send(.opened(driver)) }

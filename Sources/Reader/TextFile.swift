@@ -29,7 +29,7 @@ struct TextFile {
 
   /// Whether the file's name or the request says that it is GeoJSON.
   static func isExpected(of job: ReadJob) -> Bool {
-    guard job.address == nil, job.database == nil else { return false }
+    guard job.address == nil, job.database == nil, job.part == nil else { return false }
     let name = job.names.first?.lowercased() ?? ""
     return [".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson"].contains { name.hasSuffix($0) }
       || [.geoJSON, .geoJSONSeq].contains(job.options.driver)
@@ -44,7 +44,7 @@ struct TextFile {
   /// Nil if the file does not begin like GeoJSON.
   init?(_ job: ReadJob, _ files: ReaderFiles) {
     // A GeoJSON request with an encoding is refused where GDAL opens files.
-    guard job.address == nil, job.database == nil, job.options.encoding == nil,
+    guard job.address == nil, job.database == nil, job.part == nil, job.options.encoding == nil,
       [nil, .geoJSON, .geoJSONSeq].contains(job.options.driver),
       let descriptor = files.mainDescriptor, let identity = files.identity(descriptor)
     else { return nil }

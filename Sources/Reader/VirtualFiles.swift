@@ -102,7 +102,7 @@ private func installVirtualFiles(_ gdal: GDAL) {
         return 0
       }
       guard let file = files.find(name)?.descriptor, let identity = files.identity(file) else { return -1 }
-      cgdal_set_status(status, identity.mode, Int64(identity.size), Int64(identity.modifiedSeconds))
+      cgdal_set_status(status, identity.mode, Int64(files.range(file).count), Int64(identity.modifiedSeconds))
       return 0
     }
     callbacks.read_dir = { _, name, _ in

@@ -15,7 +15,7 @@ final class OpenFiles {
   /// The sibling files that were omitted, and why.
   let warnings: [String]
   /// The states of the files at the time of opening, by path.
-  private let identities: [String: FileIdentity]
+  private let states: Key
 
   /// - Parameters:
   ///   - path: absolute, or an address if the policy allows the network.
@@ -29,16 +29,23 @@ final class OpenFiles {
         throw .address(path: address.shown, AddressFault(.credentials, "its password is not stored"))
       }
       job = ReadJob(folder: "", names: [address.shown], address: path, options: options)
-      (descriptors, warnings, identities) = ([], [], [:])
+      (descriptors, warnings, states) = ([], [], Key())
       return
     }
     let main: OpenedFile
-    do throws(FileRefusal) { main = try policy.open(path) } catch { throw .file(error) }
+    do throws(FileRefusal) { main = try policy.openInArchives(path) } catch { throw .file(error) }
     var descriptors = [main.descriptor]
     let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let folder = String(path[..<cut])
     let name = String(path[path.utf8.index(after: cut)...])
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+    if let entry = main.entry {
+      job = ReadJob(folder: folder, names: [name], part: entry, options: options)
+      self.descriptors = descriptors
+      states = Key(files: [main.name.path: main.identity], entry: entry.name)
+      warnings = []
+      return
+    }
     do throws(ReadError) {
       let journals = try Self.journals(of: main, path, policy)
       let siblings = journals.isEmpty ? try Self.siblings(of: name, stem, in: folder) : []
@@ -71,7 +78,7 @@ final class OpenFiles {
       job = ReadJob(
         folder: folder, names: found, database: journals.isEmpty ? nil : main.name.path, options: options)
       self.descriptors = descriptors
-      self.identities = identities
+      states = Key(files: identities)
       self.warnings = warnings
     } catch {
       for descriptor in descriptors { close(descriptor) }
@@ -82,7 +89,7 @@ final class OpenFiles {
   /// A GeoJSON document in memory, which refers to no file.
   init(geoJSON bytes: [UInt8]) throws(ReadError) {
     job = ReadJob(folder: "", names: ["inline.geojson"], options: OpenOptions(driver: .geoJSON))
-    identities = [:]
+    states = Key()
     warnings = []
     descriptors = SharedMemory.file(holding: bytes).map { [$0] } ?? []
     guard !descriptors.isEmpty else { throw .file(.notReadable(path: "inline GeoJSON", reason: errorText())) }
@@ -90,14 +97,17 @@ final class OpenFiles {
 
   deinit { for descriptor in descriptors { close(descriptor) } }
 
-  /// The states of files, by path.
-  typealias Key = [String: FileIdentity]
+  /// The states of files, by path; and the file that is meant in an archive.
+  struct Key: Hashable, Sendable {
+    var files: [String: FileIdentity] = [:]
+    var entry: String?
+  }
 
   /// Identifies these files in this state; nil for bytes and databases in use.
-  var key: Key? { identities.isEmpty ? nil : identities }
+  var key: Key? { states.files.isEmpty ? nil : states }
 
   /// Whether a file has changed since it was opened, or its name now denotes another file.
-  var haveChanged: Bool { identities.haveChanged }
+  var haveChanged: Bool { states.haveChanged }
 
   private static func siblings(of name: String, _ stem: String, in folder: String) throws(ReadError) -> [String] {
     guard let all = realPath(folder.isEmpty ? "/" : folder).flatMap({ HeldFolder($0) })?.names() else {
@@ -143,8 +153,8 @@ final class OpenFiles {
 
 extension OpenFiles.Key {
   /// Whether the state of any file differs now.
-  var haveChanged: Bool { contains { FileIdentity(path: $0.key) != $0.value } }
+  var haveChanged: Bool { files.contains { FileIdentity(path: $0.key) != $0.value } }
 
   /// Whether any file was rewritten or replaced. A removed file is unchanged for readers that have it open.
-  var wereReplaced: Bool { contains { name, state in FileIdentity(path: name).map { $0 != state } ?? false } }
+  var wereReplaced: Bool { files.contains { name, state in FileIdentity(path: name).map { $0 != state } ?? false } }
 }

@@ -46,7 +46,7 @@ public final class RasterReader: Sendable {
     _ readers: Readers, _ path: String, _ policy: FilePolicy, _ isCancelled: () -> Bool
   ) throws(ReadError) -> (ReaderWork, RasterDescription, OpenFiles.Key) {
     let files = try OpenFiles(path, OpenOptions(), policy, refusesPart: true)
-    let key = files.key ?? [:]
+    let key = files.key ?? OpenFiles.Key()
     var work = try readers.begin(.openRaster(files.job), files, path)
     do throws(ReadError) { return try (work, description(from: work, readers, isCancelled), key) } catch {
       work.end()

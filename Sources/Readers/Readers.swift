@@ -134,6 +134,22 @@ public final class Readers: Sendable {
     return found
   }
 
+  /// The bytes of a packed entry of an archive.
+  ///
+  /// - Parameter path: of the archive, with the entry's name.
+  public func unpack(_ path: String, policy: FilePolicy, isCancelled: () -> Bool) throws(ReadError) -> [UInt8] {
+    let files = try open(.file(path), OpenOptions(), policy)
+    guard let size = files.job.part?.size, size > 0 else { return [] }
+    var bytes: [UInt8] = []
+    try run(.unpack(files.job), files, path, isCancelled: isCancelled) { reply, message in
+      guard reply == .block, let file = message.files.first, let memory = SharedMemory.map(file) else { return false }
+      defer { SharedMemory.unmap(memory) }
+      bytes = Array(memory)
+      return bytes.count == size
+    }
+    return bytes
+  }
+
   private func open(
     _ source: FeatureSource, _ options: OpenOptions, _ policy: FilePolicy
   ) throws(ReadError) -> OpenFiles {

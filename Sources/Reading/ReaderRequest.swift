@@ -1,5 +1,6 @@
 // The requests of the server to readers, writers and engines.
 
+import Files
 import Geometry
 import JSON
 
@@ -13,13 +14,16 @@ public struct ReadJob: Hashable, Sendable {
   public var database: String?
   /// The address of data in the network; there are no files then.
   public var address: String?
+  /// The file that is meant in the message's file, an archive.
+  public var part: ZipEntry?
   public var options: OpenOptions
 
   public init(
-    folder: String, names: [String], database: String? = nil, address: String? = nil,
+    folder: String, names: [String], database: String? = nil, address: String? = nil, part: ZipEntry? = nil,
     options: OpenOptions = OpenOptions()
   ) {
     self.address = address
+    self.part = part
     self.folder = folder
     self.names = names
     self.database = database
@@ -36,6 +40,8 @@ public enum ReaderRequest: Hashable, Sendable {
   /// The server has taken a block of features.
   case taken
   case openRaster(ReadJob)
+  /// The bytes of a packed entry of an archive.
+  case unpack(ReadJob)
   /// Reads from the raster that was opened. The message's file has ``RasterWindow``s.
   case readWindows
   /// To a writer: the message's files are the file to fill and a scratch file for the format.
@@ -58,13 +64,13 @@ extension ReaderRequest {
   /// The job that the request begins; nil for a request within a job.
   public var job: ReadJob? {
     switch self {
-    case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
+    case .describe(let job), .readFeatures(let job, _), .openRaster(let job), .unpack(let job): job
     case .fork, .taken, .readWindows, .write, .block, .end, .relate, .compute, .follow: nil
     }
   }
 
   private enum Kind: String {
-    case fork, describe, readFeatures, taken, openRaster, readWindows, write, block, end, relate, compute, follow
+    case fork, describe, readFeatures, taken, openRaster, unpack, readWindows, write, block, end, relate, compute, follow
   }
 
   private var kind: Kind {
@@ -74,6 +80,7 @@ extension ReaderRequest {
     case .readFeatures: .readFeatures
     case .taken: .taken
     case .openRaster: .openRaster
+    case .unpack: .unpack
     case .readWindows: .readWindows
     case .write: .write
     case .block: .block
@@ -89,7 +96,7 @@ extension ReaderRequest {
     writer.member("type", kind.rawValue)
     job?.encode(to: &writer)
     switch self {
-    case .fork, .describe, .taken, .openRaster, .readWindows, .block, .end: break
+    case .fork, .describe, .taken, .openRaster, .unpack, .readWindows, .block, .end: break
     case .readFeatures(_, let layer): writer.member("layer", layer)
     case .write(let job): job.encode(to: &writer)
     case .follow(let job): job.encode(to: &writer)
@@ -118,6 +125,7 @@ extension ReaderRequest {
         try ReadJob(from: json), layer: try json.text("layer"))
     case .taken: self = .taken
     case .openRaster: self = .openRaster(try ReadJob(from: json))
+    case .unpack: self = .unpack(try ReadJob(from: json))
     case .readWindows: self = .readWindows
     case .write: self = .write(try WriteJob(from: json))
     case .block: self = .block
@@ -149,6 +157,12 @@ extension ReadJob {
     writer.member("y", options.points?.y)
     writer.member("z", options.points?.z)
     writer.member("encoding", options.encoding)
+    if let part {
+      writer.member("offset", part.offset)
+      writer.member("size", part.size)
+      writer.member("packed", part.isPacked ? part.packedSize : nil)
+      writer.member("checksum", Int(part.checksum))
+    }
   }
 
   fileprivate init(from json: JSONValue) throws(JSONError) {
@@ -162,5 +176,12 @@ extension ReadJob {
       options.points = OpenOptions.PointFields(x: x, y: try json["y"].string(), z: try json.text("z"))
     }
     options.encoding = try json.text("encoding")
+    part = try json["offset"].ifPresent { offset throws(JSONError) in
+      let size = try json["size"].integer()
+      let packed = try json["packed"].ifPresent { packed throws(JSONError) in try packed.integer() }
+      return ZipEntry(
+        name: names.first ?? "", offset: try offset.integer(), packedSize: packed ?? size, size: size,
+        checksum: UInt32(truncatingIfNeeded: try json["checksum"].integer()), isPacked: packed != nil)
+    }
   }
 }

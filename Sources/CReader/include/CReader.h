@@ -57,6 +57,18 @@ const char *_Nullable creader_refused_address(void);
 /// Connects and closes. Returns 0, or the error number; 0 as well if the host has no address.
 int creader_connection_failure(const char *_Nonnull host, const char *_Nonnull port);
 
+/// Why creader_inflate fails.
+enum {
+  CREADER_DAMAGED = 1,
+  CREADER_CHECKSUM = 2,
+  CREADER_NO_ZLIB = 3,
+  /// With errno set.
+  CREADER_NOT_WRITTEN = 4,
+};
+/// Unpacks `packed` bytes of raw Deflate, which have to become `size` bytes of this CRC-32, and appends them to a file. Returns 0, or
+/// why it fails. One thread at a time.
+int creader_inflate(int source, off_t offset, size_t packed, int target, size_t size, uint32_t checksum);
+
 /// The most memory that this process has had at a time, in bytes.
 uint64_t creader_peak_memory(void);
 

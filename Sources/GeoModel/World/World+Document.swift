@@ -30,9 +30,9 @@ extension World {
   ///
   /// - Parameters:
   ///   - other: the world that was read from the document; no animation or location source runs in it.
-  ///   - path: the absolute path of the document's file.
+  ///   - path: the absolute path of the document's file; nil for an untitled document.
   /// - Complexity: linear in the objects; contents are shared, not copied.
-  public func opening(_ other: World, path: String, _ unknown: UnknownMembers) -> World {
+  public func opening(_ other: World, path: String?, _ unknown: UnknownMembers) -> World {
     var next = self
     next.document.path = path
     next.document.unknownMembers = unknown

@@ -291,6 +291,9 @@ public struct World: Sendable {
 
   /// Makes the numbers of new objects differ from those of another world.
   mutating func skipNumbers(of other: World) { lastNumber = max(lastNumber, other.lastNumber) }
+  mutating func skipNumbers(_ count: Int) { lastNumber += count }
+  /// Whether the numbers of its objects are greater than all of another world.
+  func comesAfter(_ other: World) -> Bool { sources.values.allSatisfy { $0.number > other.lastNumber } }
 
   /// The number of a new object.
   mutating func makeNumber() -> Int {

@@ -473,6 +473,12 @@ package enum ParamMembers {
     "overlay/labelFor": params(["overlay", "ids", "scale"]),
     "overlay/popupFor": params(["overlay", "ids"]),
     "overlay/legend": params(["overlay", "includeCounts"]),
+    "package/export": params([
+      "path", "ifExists", "title", "description", "expires", "map", "area", "spatialReference", "minScale", "maxScale"
+    ]),
+    "package/update": params(["path"]),
+    "package/describe": params(["path"]),
+    "package/open": params(["path", "map", "allowExpired"]),
     "scene/create": params([
       "id", "elevationSources", "ifExists", "title", .init("basemap", .named { basemapUpdate }),
       .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),

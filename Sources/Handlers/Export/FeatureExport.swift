@@ -80,7 +80,7 @@ struct FeatureExport: Sendable {
     }
   }
 
-  private func write(
+  func write(
     _ rows: ArraySlice<UInt32>, named name: String, _ placement: WriteJob.Placement, _ path: String,
     to file: borrowing AtomicFile, _ sides: [SideFile], _ report: inout ExportReport, _ worker: Worker, _ share: WorkShare
   ) throws {

@@ -32,7 +32,7 @@ package struct AtomicFile: ~Copyable {
   private let target: HeldName
   private let temporary: HeldName
   /// The descriptor of the temporary file, open for writing.
-  let descriptor: CInt
+  package let descriptor: CInt
   /// Attributes of the replaced file that the new one does not have.
   package let lost: [FileAttribute]
   private var isOpen = true
@@ -126,7 +126,7 @@ package struct AtomicFile: ~Copyable {
   }
 
   /// Number of bytes written so far.
-  var size: Int { FileIdentity(descriptor: descriptor)?.size ?? 0 }
+  package var size: Int { FileIdentity(descriptor: descriptor)?.size ?? 0 }
 
   /// Replaces the target by the written file, and syncs both to the disk.
   ///

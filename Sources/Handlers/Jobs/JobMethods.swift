@@ -6,18 +6,25 @@ import JSON
 import JSONRPC
 import WireCoding
 
-package enum JobMethods {
+/// Methods by name, with the plans of their work.
+package struct JobMethods: Sendable {
   /// Runs on a worker thread; returns the result of the method.
   package typealias Run = @Sendable (Worker) throws -> Value
-  private typealias Planner = @Sendable (JSONValue, inout World) throws -> Run
+  package typealias Planner = @Sendable (JSONValue, inout World) throws -> Run
 
-  private static let all: [(name: String, planner: Planner)] = [
-    (FeatureProtocol.Export.name.description, planner(FeatureService.export)),
-    (FeatureProtocol.ExportStatistics.name.description, planner(FeatureService.exportStatistics)),
-    (FeatureProtocol.ExportJoin.name.description, planner(FeatureService.exportJoin)),
-  ]
+  private let all: [(name: String, planner: Planner)]
 
-  private static func planner<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
+  /// - Parameter others: methods of other rooms.
+  package init(_ others: [(name: StaticString, planner: Planner)]) {
+    let own: [(name: StaticString, planner: Planner)] = [
+      (FeatureProtocol.Export.name, Self.planner(FeatureService.export)),
+      (FeatureProtocol.ExportStatistics.name, Self.planner(FeatureService.exportStatistics)),
+      (FeatureProtocol.ExportJoin.name, Self.planner(FeatureService.exportJoin)),
+    ]
+    all = (own + others).map { ("\($0.name)", $0.planner) }
+  }
+
+  package static func planner<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
     _ method: @escaping @Sendable (P, inout World) throws -> Plan<R>
   ) -> Planner {
     { params, world in
@@ -31,12 +38,13 @@ package enum JobMethods {
     }
   }
 
-  package static func expected(_ method: String) -> String? {
+  /// What is expected in place of a method that no job does; nil for one of these.
+  package func expected(_ method: String) -> String? {
     all.contains { $0.name == method } ? nil : "one of " + all.map { "\"\($0.name)\"" }.joined(separator: ", ")
   }
 
   /// Plans the work of a job, by the present model.
-  package static func plan(_ job: Job, in world: inout World) throws -> Run {
+  package func plan(_ job: Job, in world: inout World) throws -> Run {
     guard let planner = all.first(where: { $0.name == job.method })?.planner else {
       throw RPCError.internalError("no job does \(job.method)")
     }

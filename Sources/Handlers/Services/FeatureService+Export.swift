@@ -8,6 +8,11 @@ import WireCoding
 
 extension FeatureService {
   package static func export(_ params: Export.Params, in world: inout World) throws -> Plan<Export.Result> {
+    let export = try fileExport(params, in: &world)
+    return TaskPlan { worker in try export.run(worker, WorkShare(worker.work)) }
+  }
+
+  static func fileExport(_ params: Export.Params, in world: inout World) throws -> FeatureExport {
     let features = try FeatureQuery(params, in: world)
     let format = try ExportFormat(of: params)
     if params.csvGeometry != nil, format != .csv { throw format.refuse("csvGeometry", of: "`CSV`") }
@@ -18,10 +23,9 @@ extension FeatureService {
     // Tables have no geometry.
     if geometryType == nil { output.selection.geometry = false }
     try format.check(hasGeometry: output.selection.geometry)
-    let export = FeatureExport(
+    return FeatureExport(
       params: params, output: output, terms: try features.terms(params.orderBy), format: format,
       geometryType: geometryType ?? "Unknown", revision: world.revision)
-    return TaskPlan { worker in try export.run(worker, WorkShare(worker.work)) }
   }
 
   package static func exportStatistics(

@@ -8,7 +8,7 @@ import WireCoding
 
 package enum JobService: JobHandlers {
   package static func create(_ params: Create.Params, on client: any HandlerClient) throws -> JSONOpaque {
-    if let expected = JobMethods.expected(params.method) {
+    if let expected = client.jobMethods.expected(params.method) {
       throw RPCError(.invalidParams, "No job does \"\(params.method)\".", path: "/params/method", expected: expected)
     }
     let given = try self.params(of: params, on: client)
@@ -22,7 +22,8 @@ package enum JobService: JobHandlers {
       guard world.jobs.count < Job.limit else { throw RPCError.limitReached("jobs", limit: Job.limit) }
       let job = try world.createJob(id: params.id.map { ID($0) }, owner: owner, method: params.method, params: given)
       made = job
-      do { _ = try JobMethods.plan(job, in: &world) } catch let error as RPCError {
+      var copy = world
+      do { _ = try client.jobMethods.plan(job, in: &copy) } catch let error as RPCError {
         throw error.inParams
       } catch { throw NestedError(error, in: "params") }
     }

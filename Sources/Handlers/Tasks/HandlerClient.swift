@@ -38,6 +38,8 @@ package protocol HandlerClient: AnyObject {
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError)
   var session: Session? { get }
   var realTime: Instant { get }
+  /// The methods whose work jobs do.
+  var jobMethods: JobMethods { get }
   /// Reads foreign files.
   var readers: Readers { get }
   /// Which files may be read and written.

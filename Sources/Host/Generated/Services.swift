@@ -28,6 +28,7 @@ extension Client {
     MapService.register(on: self)
     ModelService.register(on: self)
     OverlayService.register(on: self)
+    PackageService.register(on: self)
     SceneService.register(on: self)
     SourceService.register(on: self)
     StateService.register(on: self)

@@ -1,0 +1,85 @@
+// The files of a model's sources and rasters that come into a package as they are.
+
+import Files
+import GeoModel
+import GeoProtocol
+import Geometry
+import Handlers
+import JSONRPC
+import Platform
+import Reading
+import WireCoding
+
+/// Files to be copied, open for reading.
+final class PackedFiles {
+  struct Item {
+    let name: String
+    let descriptor: CInt
+    let offset: Int
+    let size: Int
+    fileprivate let path: String
+    fileprivate let identity: FileIdentity
+  }
+
+  private(set) var all: [Item] = []
+  /// The names in the package, by absolute path.
+  private(set) var names: [Text: String] = [:]
+  private var taken: Set<Text> = []
+
+  /// Formats of one file, by extension, besides those that readers of features have.
+  private static let rasters: Set = ["tif", "tiff", "hgt", "dt0", "dt1", "dt2", "img"]
+  private static let several: Set = ["shp", "dbf", "gdb"]
+
+  /// - Parameter converted: numbers of the sources that do not come as they are.
+  /// - Throws: for what a package cannot hold as it is: addresses, formats of several files, databases in use.
+  init(in world: World, converted: Set<Int>, _ worker: Worker) throws {
+    for source in DocumentSource.all(in: world) where !converted.contains(source.number) {
+      guard case .file(let file) = source.origin else { continue }
+      if FilePolicy.isAddress(file.path) { throw Self.refusal(file.path, "packages hold files, and it is an address") }
+      try add(file.path, worker) { !Self.several.contains($0) }
+    }
+    for source in world.scenes.values.flatMap(\.surface.elevationSources) {
+      try add(source.path.string, worker) { Self.rasters.contains($0) }
+    }
+  }
+
+  deinit { for item in all { close(item.descriptor) } }
+
+  var bytes: Int { all.reduce(0) { $0 + $1.size } }
+
+  private static func refusal(_ path: String, _ reason: String) -> RPCError {
+    RPCError(FileRefusal.refused(path: path, reason: reason))
+  }
+
+  private func add(_ path: String, _ worker: Worker, _ isOneFile: (String) -> Bool) throws {
+    guard names[Text(path)] == nil else { return }
+    let (stem, ending) = path.stemAndExtension
+    guard isOneFile(ending) else { throw Self.refusal(path, "packages hold formats of one file, and it has several") }
+    let file: OpenedFile
+    do throws(FileRefusal) { file = try worker.files.policy.openInArchives(path) } catch { throw RPCError(error) }
+    let real = file.name.path
+    let isUsed = ["-wal", "-journal"].contains { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
+    guard file.entry?.isPacked != true, file.entry != nil || !isUsed else {
+      close(file.descriptor)
+      throw Self.refusal(path, isUsed ? "a program has it open as a database" : "it is compressed in another package")
+    }
+    var name = "data/\(stem).\(ending)"
+    var count = 1
+    while !taken.insert(Text(name.lowercased())).inserted {
+      count += 1
+      name = "data/\(stem)-\(count).\(ending)"
+    }
+    names[Text(path)] = name
+    all.append(
+      Item(
+        name: name, descriptor: file.descriptor, offset: file.entry?.offset ?? 0, size: file.entry?.size ?? file.identity.size,
+        path: real, identity: file.identity))
+  }
+
+  /// Throws `changedWhileRead` if a file is not what it was.
+  func checkUnchanged() throws {
+    for item in all where FileIdentity(path: item.path) != item.identity {
+      throw RPCError(ReadError.changedWhileRead(path: item.path))
+    }
+  }
+}
