@@ -88,7 +88,7 @@ final class ReaderFiles: @unchecked Sendable {
   var tableEncoding: String? {
     func file(_ ending: String) -> CInt? { descriptors.first { $0.key.string.lowercased().hasSuffix(ending) }?.value }
     var mark: UInt8 = 0
-    guard file(".cpg") == nil, let table = file(".dbf"), pread(table, &mark, 1, 29) == 1 else { return nil }
+    guard file(".cpg") == nil, let table = file(".dbf"), pread(table, &mark, 1, off_t(range(table).lowerBound) + 29) == 1 else { return nil }
     return mark == 0x57 ? "windows-1252" : nil
   }
 
