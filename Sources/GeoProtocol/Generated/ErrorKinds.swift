@@ -214,6 +214,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates. The
   /// expression `toNumber(field)` converts texts to numbers.
   case wrongFieldType
+  /// The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a
+  /// value there.
+  case noGround
   /// The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or
   /// distance, or larger cells take fewer.
   case surfaceTooLarge
@@ -250,6 +253,12 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidTemplate
   /// The status of the job does not allow this: it is not started yet, or has ended.
   case jobStatus
+  /// The archive is no package, or its index and its document contradict each other.
+  case invalidPackage
+  /// An entry of the package may not be read.
+  case packageRefused
+  /// The package was to be used until a time that has come.
+  case packageExpired
 
   /// The error's `code`.
   public var code: Int {
@@ -348,6 +357,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .notLoaded: -31050
     case .unknownField: -31051
     case .wrongFieldType: -31056
+    case .noGround: -31162
     case .surfaceTooLarge: -31161
     case .tooManyGroups: -31058
     case .noTime: -31057
@@ -363,6 +373,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidStops: -31072
     case .invalidTemplate: -31073
     case .jobStatus: -31160
+    case .invalidPackage: -31161
+    case .packageRefused: -31162
+    case .packageExpired: -31163
     }
   }
 }

@@ -31,11 +31,11 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "80aa3c080da03ed3"
+  public static let hash = "ea022cfa477ae7ab"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
-    "overlay", "scene", "source", "state", "surface", "task", "view", "viewModel"
+    "overlay", "package", "scene", "source", "state", "surface", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -1243,6 +1243,33 @@ public enum WireProtocol {
       errors: [.unknownId, .idExists, .contentModified]
     ),
     MethodInfo(
+      name: "package/export", domain: "package", shape: .task, since: "0.5.0",
+      params: ["path", "ifExists", "title", "description", "expires", "map", "area", "spatialReference", "minScale",
+      "maxScale"], required: ["path"],
+      errors: [.unknownId, .notLoaded, .invalidScaleRange, .invalidTime, .invalidGeometry, .unknownSpatialReference,
+      .transformFailed, .fileExists, .pathRefused, .notAFile, .fileNotFound, .openFailed, .saveFailed,
+      .changedWhileRead, .writerFailed, .libraryMissing, .documentTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "package/update", domain: "package", shape: .task, since: "0.5.0",
+      params: ["path"], required: ["path"],
+      errors: [.unknownId, .notLoaded, .fileNotFound, .pathRefused, .notAFile, .openFailed, .readerFailed,
+      .libraryMissing, .invalidPackage, .packageRefused, .saveFailed, .changedWhileRead, .writerFailed,
+      .documentTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "package/describe", domain: "package", shape: .task, since: "0.5.0",
+      params: ["path"], required: ["path"],
+      errors: [.fileNotFound, .pathRefused, .notAFile, .openFailed, .readerFailed, .libraryMissing, .invalidPackage,
+      .packageRefused, .contentModified]
+    ),
+    MethodInfo(
+      name: "package/open", domain: "package", shape: .task, since: "0.5.0",
+      params: ["path", "map", "allowExpired"], required: ["path"],
+      errors: [.fileNotFound, .pathRefused, .notAFile, .openFailed, .readerFailed, .libraryMissing, .invalidPackage,
+      .packageRefused, .packageExpired, .invalidDocument, .documentTooNew, .unknownId, .idExists, .contentModified]
+    ),
+    MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
       params: ["id", "elevationSources", "ifExists", "title", "basemap", "bookmarks", "initialViewpoint",
       "referenceScale", "minScale", "maxScale", "maxExtent", "scaleLevels", "rotationSnap", "backgroundColor",
@@ -1360,6 +1387,38 @@ public enum WireProtocol {
       name: "state/unobserve", domain: "state", shape: .session, since: "0.1.0",
       params: ["subscription"], required: ["subscription"],
       errors: []
+    ),
+    MethodInfo(
+      name: "surface/contours", domain: "surface", shape: .task, since: "0.5.0",
+      params: ["scene", "spatialReference", "stopAtNoData", "envelope", "coarsen", "interval", "base", "levels",
+      "output", "outSpatialReference"], required: ["scene"],
+      errors: [.resultTooLarge, .noGround, .unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead,
+      .libraryMissing, .surfaceTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "surface/slope", domain: "surface", shape: .task, since: "0.5.0",
+      params: ["scene", "spatialReference", "stopAtNoData", "points", "method"], required: ["scene", "points"],
+      errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
+      .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
+      .surfaceTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "surface/cells", domain: "surface", shape: .task, since: "0.5.0",
+      params: ["scene", "spatialReference", "stopAtNoData", "envelope", "coarsen", "quantity", "method", "azimuth",
+      "altitude", "zFactor", "returnCells"], required: ["scene", "quantity"],
+      errors: [.resultTooLarge, .noGround, .unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead,
+      .libraryMissing, .surfaceTooLarge, .contentModified]
+    ),
+    MethodInfo(
+      name: "surface/viewshed", domain: "surface", shape: .task, since: "0.5.0",
+      params: ["scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase",
+      "curvature", "refraction", "observer", "maxDistance", "cellSize", "output", "outSpatialReference"], required:
+      ["scene", "observer", "maxDistance"],
+      errors: [.noGround, .resultTooLarge, .unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead,
+      .libraryMissing, .surfaceTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "surface/profile", domain: "surface", shape: .task, since: "0.5.0",

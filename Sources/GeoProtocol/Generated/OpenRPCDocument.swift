@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"80aa3c080da03ed3"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ea022cfa477ae7ab"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2459,7 +2459,7 @@ public enum OpenRPCDocument {
 "eventCount":{"type":"integer","minimum":0,"description":"The number of the last event, which precedes the first that is sent."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"subscription":"sub1","revision":7,"status":{"type":"stopped"},\#
 "eventCount":0}}}],"x-shape":"session","x-since":"0.4.0"},\#
-{"name":"job/create","summary":"Creates a job, which `job/start` starts.","description":"Creates a job, which `job/start` starts. Params are checked as the method checks them, by the present model; what is wrong with them when it runs makes it fail.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"method","description":"What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`.","required":true,"schema":{"type":"string","maxLength":64}},\#
+{"name":"job/create","summary":"Creates a job, which `job/start` starts.","description":"Creates a job, which `job/start` starts. Params are checked as the method checks them, by the present model; what is wrong with them when it runs makes it fail.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"method","description":"What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`, `package/export`, `package/update`.","required":true,"schema":{"type":"string","maxLength":64}},\#
 {"name":"params","description":"The params of that method, without `meta`: at most 16 MiB.","required":true,"schema":{}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"owner","description":"The object, such as a view, that owns it and whose closing ends and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3511,6 +3511,98 @@ public enum OpenRPCDocument {
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"package/export","summary":"Writes a package: the whole model, or with `map` one map, which may be cut to an area and a range of scales, an offline area.","description":"Writes a package: the whole model, or with `map` one map, which may be cut to an area and a range of scales, an offline area. `job/create` does it as a job. The file appears under its name only when it is complete, as by `feature/export`, and has to be in a folder that may be written.\n\nOf the whole model, files of sources and rasters are copied as they are, each format of one file; data that came inline are in the document. Addresses, formats of several files such as shapefiles, and databases that a program has open are refused with `pathRefused`.\n\nOf a map, its visible layers, tables included, become GeoPackages, one a source, with the features within `area`, those hidden by filters as well; the filters are in the document. These layers have to be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"ifExists","description":"What to do when a file of that name exists.","required":false,"schema":{"$ref":"#/components/schemas/IfPackageExists","default":"error"}},\#
+{"name":"title","description":"A title, for the index.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"description","description":"A description, for the index.","required":false,"schema":{"type":"string","maxLength":65536}},\#
+{"name":"expires","description":"From when on it is refused, RFC 3339; never when absent.","required":false,"schema":{"type":"string","maxLength":64}},\#
+{"name":"map","description":"The map; the whole model when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"area","description":"With `map`: features that intersect it come into the package; all when absent.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialReference","description":"The spatial reference of `area`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"minScale","description":"With `map`: the scale denominator beyond which the map is not zoomed out; without limit when absent.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxScale","description":"With `map`: the scale denominator beyond which the map is not zoomed in; without limit when absent.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"PackageExported","schema":{"$ref":"#/components/schemas/PackageExported"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"},\#
+{"name":"title","value":"Harbour"},\#
+{"name":"expires","value":"2030-01-01T00:00:00Z"}],"result":{"name":"result","value":{"revision":6,"path":"/data/harbour.gmpk","bytes":1897,"files":[],"tables":[]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"package/update","summary":"Writes a package again from the open model, by the params by which `package/export` made it, and says what has changed.","description":"Writes a package again from the open model, by the params by which `package/export` made it, and says what has changed. `job/create` does it as a job. The package is replaced atomically; sources that have it open keep what they have loaded.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"PackageExported","schema":{"$ref":"#/components/schemas/PackageExported"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31161,"message":"The archive is no package, or its index and its document contradict each other.","data":{"kind":"invalidPackage"}},\#
+{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"}],"result":{"name":"result","value":{"revision":6,"path":"/data/harbour.gmpk","bytes":1897,"files":[],"tables":[]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"package/describe","summary":"What a package says of itself.","description":"What a package says of itself. Reads its directory and its index alone.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"PackageDescribeResult","schema":{"type":"object","required":["path","bytes","isExpired","index"],"properties":{"path":{"type":"string","description":"Its absolute path."},\#
+"bytes":{"type":"integer","minimum":0,"description":"Its size."},\#
+"isExpired":{"type":"boolean","description":"Whether `expires` has come, by the clock."},\#
+"index":{"$ref":"#/components/schemas/PackageIndex","description":"Its index."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31161,"message":"The archive is no package, or its index and its document contradict each other.","data":{"kind":"invalidPackage"}},\#
+{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"}],"result":{"name":"result","value":{"path":"/data/harbour.gmpk","bytes":1897,"isExpired":false,"index":{"format":"geomodel-package","version":1,"protocolVersion":"0.5","title":"Harbour","created":"2000-01-01T00:00:00.000Z","expires":"2030-01-01T00:00:00Z","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91},\#
+"maps":[{"map":"m1","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91}}],"scenes":[],"origin":{"path":"harbour.gmpk","title":"Harbour","expires":"2030-01-01T00:00:00Z","spatialReference":"EPSG:4326"}}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"package/open","summary":"Opens a package as the model, which it replaces as `document/open` does, or with `map` one of its maps into the open model, with the layers and sources of the map; `view/setContent` shows it.","description":"Opens a package as the model, which it replaces as `document/open` does, or with `map` one of its maps into the open model, with the layers and sources of the map; `view/setContent` shows it. The document is then untitled: `document/saveAs` writes one that refers to the package, and the package stays as it is. The checksums of all data are verified first. Invalid parts of its document are left out and reported in `problems`, as by `document/open`.\n\nA map comes as one step of history. Ids that are in use get others: `renamed` says which. Layers over entity sources do not come with it.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"map","description":"A map of the package, by its id there, to be added to the open model; absent for the whole package in place of the model.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"allowExpired","description":"Whether an expired package is opened.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"PackageOpenResult","schema":{"type":"object","required":["revision","path","maps","scenes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"path":{"type":"string","description":"The package's absolute path."},\#
+"maps":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
+"description":"The maps that were opened."},\#
+"scenes":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
+"description":"The scenes that were opened."},\#
+"renamed":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/ObjectId"},\#
+"description":"The new ids of objects whose ids were in use; absent when there are none."},\#
+"problems":{"type":"array","items":{"$ref":"#/components/schemas/Failure"},\#
+"description":"The first 100 invalid parts; `path` is the pointer in `document.json`, with `map` in what of it belongs to the map; absent when there are none."},\#
+"problemCount":{"type":"integer","minimum":1,"description":"The number of all of them."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31080,"message":"The file is not a valid document: not JSON, truncated, a member of another type or out of range, an unknown or repeated id.","data":{"kind":"invalidDocument"}},\#
+{"code":-31081,"message":"The document's format is of a newer version; nothing was changed.","data":{"kind":"documentTooNew"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31161,"message":"The archive is no package, or its index and its document contradict each other.","data":{"kind":"invalidPackage"}},\#
+{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused"}},\#
+{"code":-31163,"message":"The package was to be used until a time that has come.","data":{"kind":"packageExpired"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"},\#
+{"name":"map","value":"m1"}],"result":{"name":"result","value":{"revision":7,"path":"/data/harbour.gmpk","maps":["m1-2"],"scenes":[],"renamed":{"cities":"cities-2","m1":"m1-2","world":"world-2"}}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes.","description":"Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes. A scene without rasters exists at once, for the requests that follow this one.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"elevationSources","description":"Paths, in order of precedence.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FilePath"},\#
 "maxItems":64,"default":[]}},\#
@@ -3828,6 +3920,159 @@ public enum OpenRPCDocument {
 {"name":"state/unobserve","summary":"Ends a subscription of any kind; unknown handles are ignored.","description":"Ends a subscription of any kind; unknown handles are ignored.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string","maxLength":64}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateUnobserveResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "examples":[{"name":"example","params":[{"name":"subscription","value":"sub1"}],"result":{"name":"result","value":{"revision":4}}}],"x-shape":"session","x-since":"0.1.0"},\#
+{"name":"surface/contours","summary":"Contours of the ground, as GeoJSON features, in the order of levels.","description":"Contours of the ground, as GeoJSON features, in the order of levels. The ground is linear between the middles of neighbouring cells; contours reach to the middles of the outermost ones, and to those beside cells without a height. A height that equals a level is above it. With `meta.partialResultToken` features are sent in parts; the reply then has none.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"envelope","description":"The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian. When absent, the extent of the first source. The cells are those of the first source, by precedence, that reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"coarsen","description":"The sides of cells, in cells of that source; more than 1 takes heights at the middles of larger cells.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
+{"name":"interval","description":"The distance of levels; this or `levels` is needed. At most 10,000 levels.","required":false,"schema":{"type":"number","exclusiveMinimum":0},\#
+"x-unit":"metre"},\#
+{"name":"base","description":"With `interval`: a level from which the others are counted.","required":false,"schema":{"type":"number","default":0},\#
+"x-unit":"metre"},\#
+{"name":"levels","description":"The levels in metres, ascending, none twice.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
+"minItems":1,"maxItems":10000}},\#
+{"name":"output","description":"What contours are.","required":false,"schema":{"$ref":"#/components/schemas/ContourOutput","default":"lines"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the features; that of the request when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceContoursResult","schema":{"type":"object","required":["type","revision","spatialReference","count","sources"],"properties":{"type":{"$ref":"#/components/schemas/FeatureCollectionType","description":"The GeoJSON type."},\#
+"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the features."},\#
+"count":{"type":"integer","minimum":0,"description":"Number of features."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"The contours, with ids from 1; absent when they were sent in parts."},\#
+"sources":{"type":"array","items":{"$ref":"#/components/schemas/GroundSource"},\#
+"description":"The sources that have heights of the cells, by precedence."}}}},\#
+"x-part":{"name":"SurfaceContoursPart","schema":{"type":"object","required":["revision","spatialReference","features"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the reply."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the features."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"The next features."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
+{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"name":"envelope","value":{"xMin":-84.252,"yMin":36.599,"xMax":-84.249,"yMax":36.601}},\#
+{"name":"levels","value":[500]}],"result":{"name":"result","value":{"type":"FeatureCollection","revision":1,"spatialReference":"EPSG:4326","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"LineString","coordinates":[[-84.2524305556,36.5983333333],[-84.2516666667,36.5986728395],[-84.2508333333,36.5991304348],[-84.2507575758,36.5991666667],[-84.25,36.5995289855],[-84.2491666667,36.6],[-84.2483333333,36.6001470588]]},\#
+"properties":{"elevation":500}}],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"surface/slope","summary":"Slope and aspect of the ground at points, from the cells around the one in which the point lies, of the source that has the ground there; the sides of cells are measured on the ellipsoid.","description":"Slope and aspect of the ground at points, from the cells around the one in which the point lies, of the source that has the ground there; the sides of cells are measured on the ellipsoid.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"points","description":"Points.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":100000}},\#
+{"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"method","description":"The method.","required":false,"schema":{"$ref":"#/components/schemas/SlopeMethod","default":"horn"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceSlopeResult","schema":{"type":"object","required":["revision","elevation","slope","aspect","source","sources"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"elevation":{"$ref":"#/components/schemas/Column","description":"For each point the height of its cell; null where there is none. Columns of more than 64 values are packed."},\#
+"slope":{"$ref":"#/components/schemas/Column","description":"The angle of the ground in degrees; null where a cell that is needed has no height."},\#
+"aspect":{"$ref":"#/components/schemas/Column","description":"The direction in which the ground falls, in degrees clockwise from north; null where it is flat or unknown."},\#
+"source":{"$ref":"#/components/schemas/Column","description":"The 0-based index in `sources`; -1, -2 and -3 as in `surface/profile`."},\#
+"sources":{"type":"array","items":{"$ref":"#/components/schemas/GroundSource"},\#
+"description":"The sources of the points, by precedence."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"name":"points","value":[{"type":"Point","coordinates":[-84.25,36.6]}]}],"result":{"name":"result","value":{"revision":1,"elevation":[513],"slope":[20.0812499781],"aspect":[146.297892149],"source":[0],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"surface/cells","summary":"Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics.","description":"Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics. Slopes and shading are of the cell and those around it; at the edge of the ground, and beside a cell without a height, there are none. The sides of cells are measured on the ellipsoid.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"quantity","description":"What is computed.","required":true,"schema":{"$ref":"#/components/schemas/CellQuantity"}},\#
+{"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"envelope","description":"The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian. When absent, the extent of the first source. The cells are those of the first source, by precedence, that reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"coarsen","description":"The sides of cells, in cells of that source; more than 1 takes heights at the middles of larger cells.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
+{"name":"method","description":"How gradients are computed.","required":false,"schema":{"$ref":"#/components/schemas/SlopeMethod","default":"horn"}},\#
+{"name":"azimuth","description":"Of a hillshade: the direction from which the light comes, clockwise from north.","required":false,"schema":{"type":"number","minimum":-360,"maximum":360,"default":315},\#
+"x-unit":"degree"},\#
+{"name":"altitude","description":"Of a hillshade: the angle of the light above the horizon.","required":false,"schema":{"type":"number","minimum":0,"maximum":90,"default":45},\#
+"x-unit":"degree"},\#
+{"name":"zFactor","description":"Of a hillshade: heights are multiplied by it.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0,"default":1}},\#
+{"name":"returnCells","description":"Whether cells are returned, or statistics alone.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceCellsResult","schema":{"type":"object","required":["revision","sources"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"cells":{"$ref":"#/components/schemas/GridCells","description":"The cells, if they were requested."},\#
+"statistics":{"$ref":"#/components/schemas/CellStatistics","description":"Absent when no cell has a value."},\#
+"sources":{"type":"array","items":{"$ref":"#/components/schemas/GroundSource"},\#
+"description":"The sources that have heights of the cells, by precedence."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
+{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"name":"envelope","value":{"xMin":-84.251,"yMin":36.599,"xMax":-84.249,"yMax":36.601}},\#
+{"name":"quantity","value":"hillshade"}],"result":{"name":"result","value":{"revision":1,"cells":{"spatialReference":"EPSG:4326","transform":[-84.25125,0.000833333333333,0,36.60125,0,-0.000833333333333],"width":3,"height":3,"type":"uint8","data":"YmVwZW12dXuD"},\#
+"statistics":{"count":9,"min":98,"max":131,"mean":112.222222222,"standardDeviation":10.4857339888},\#
+"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"surface/viewshed","summary":"What is seen of the ground from a place.","description":"What is seen of the ground from a place. The ground is analysed in cells: a cell is visible when its middle, raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell the ground is linear between the middles of cells; a cell is judged by a ray that passes its middle within an eighth of a cell, so that few cells at the edges of what is seen differ from `surface/lineOfSight`. Cells are those of the source that has the ground at the observer, if distances in them are those on the ground within a thousandth, and lines of sight bend by at most half of a cell; else, as for sources in degrees, they are squares of the azimuthal equidistant projection around the observer, and heights are interpolated bilinearly. The ground falls away by curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing. Heights are kept as numbers of 32 bits.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"observer","description":"A point where the ground has a height.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"maxDistance","description":"How far is looked.","required":true,"schema":{"type":"number","maximum":1000000,"exclusiveMinimum":0},\#
+"x-unit":"metre"},\#
+{"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"observerHeight","description":"The height of the eye.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
+"x-unit":"metre"},\#
+{"name":"targetHeight","description":"The height of the targets.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
+"x-unit":"metre"},\#
+{"name":"heightBase","description":"From where both heights are counted.","required":false,"schema":{"$ref":"#/components/schemas/HeightBase","default":"ground"}},\#
+{"name":"curvature","description":"Whether the ground falls away with the distance d by d² / 2R, where R is the ellipsoid's radius of curvature at the observer in the direction of the line.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"refraction","description":"The part of the curvature by which light bends: the fall is multiplied by 1 less this. 0.13 is usual for light, 0.25 for radio waves (four thirds of the radius); 1/7 is what `gdal_viewshed` assumes. Without `curvature` it does not matter.","required":false,"schema":{"type":"number","minimum":0,"maximum":1,"default":0.13}},\#
+{"name":"cellSize","description":"The sides of cells, around the observer; when absent, the cells of the source, or sides like the shorter one of its cells. At most 16,777,216 cells are analysed.","required":false,"schema":{"type":"number","exclusiveMinimum":0},\#
+"x-unit":"metre"},\#
+{"name":"output","description":"How the viewshed is returned.","required":false,"schema":{"$ref":"#/components/schemas/ViewshedOutput","default":"polygons"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of `geometry` and `observer` in the answer; that of the request when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceViewshedResult","schema":{"type":"object","required":["revision","spatialReference","observer","curvature","refraction","visibleCells","hiddenCells","visibleArea","sources"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of `geometry` and `observer`."},\#
+"observer":{"$ref":"#/components/schemas/Geometry","description":"The point from which was looked, with the height of the eye: the middle of the observer's cell."},\#
+"curvature":{"type":"boolean","description":"Whether the curvature of the earth was taken into account."},\#
+"refraction":{"type":"number","description":"The part of the curvature by which light bends."},\#
+"visibleCells":{"type":"integer","minimum":0,"description":"Number of cells that are seen, with the observer's."},\#
+"hiddenCells":{"type":"integer","minimum":0,"description":"Number of cells that are not; neither are cells without a height, or too far away."},\#
+"visibleArea":{"type":"number","description":"The area of the cells that are seen, each as large as the observer's.","x-unit":"square metre"},\#
+"geometry":{"$ref":"#/components/schemas/Geometry","description":"With `polygons`: a multipolygon around the visible cells, connected by their sides. Longitudes continue beyond 180 degrees."},\#
+"cells":{"$ref":"#/components/schemas/GridCells","description":"With `cells`: the visibility of each."},\#
+"sources":{"type":"array","items":{"$ref":"#/components/schemas/GroundSource"},\#
+"description":"The sources that have heights of the cells, by precedence."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31126,"message":"No data came from the address of a source: no connection, an error of its server, or a redirect that is not followed.","data":{"kind":"addressFailed"}},\#
+{"code":-31127,"message":"The address of a source needs a user name and a password, or others: its server says so, or the address is of a document, which has no secrets.","data":{"kind":"credentialsNeeded"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
+{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"name":"observer","value":{"type":"Point","coordinates":[-84.25,36.6]}},\#
+{"name":"maxDistance","value":300}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","observer":{"type":"Point","coordinates":[-84.25,36.6,515]},\#
+"curvature":true,"refraction":0.13,"visibleCells":34,"hiddenCells":15,"visibleArea":189028.472067,"geometry":{"type":"MultiPolygon","coordinates":[[[[-84.2512500271,36.6016797946],[-84.2512500163,36.6010078742],[-84.2520833604,36.6010078626],[-84.2520832701,36.5976482593],[-84.250416654,36.5976482768],[-84.2504166504,36.5969763559],[-84.2495833496,36.5969763559],[-84.249583346,36.5976482768],[-84.2479167299,36.5976482593],[-84.2479167118,36.5983201801],[-84.2470833966,36.5983201627],[-84.2470833207,36.6003359246],[-84.2479166576,36.6003359421],[-84.2479166215,36.601679783],[-84.2512500271,36.6016797946]]],[[[-84.2537500163,36.6003359013],[-84.2537499837,36.5996639807],[-84.252916654,36.599664004],[-84.2529166793,36.6003359246],[-84.2537500163,36.6003359013]]]]},\#
+"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"surface/profile","summary":"The heights of the ground along a line.","description":"The heights of the ground along a line. Between its vertices the line is geodesic, in any spatial reference. Samples are its vertices, and between them places at equal distances of at most `step`; or with `count` that many places at equal distances along the whole line, both ends included.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"line","description":"A line.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
@@ -5468,6 +5713,60 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "examples":["dynamic"],"x-since":"0.1.0","x-domain":"overlay"},\#
 "SelectionMode":{"title":"SelectionMode","description":"How a selection changes.","type":"string","enum":["new","add","subtract"],"x-enum-descriptions":{"new":"Replaces the selection.","add":"Adds to the selection.","subtract":"Removes from the selection."},\#
 "examples":["new"],"x-since":"0.1.0","x-domain":"overlay"},\#
+"PackageFormat":{"title":"PackageFormat","description":"The mark of the index of a package.","type":"string","enum":["geomodel-package"],"x-enum-descriptions":{"geomodel-package":"A package."},\#
+"examples":["geomodel-package"],"x-since":"0.5.0","x-domain":"package"},\#
+"PackageMap":{"title":"PackageMap","description":"A map of a package.","type":"object","required":["map"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id in the package."},\#
+"title":{"type":"string","description":"Its title."},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"The extent of its layers, longitude and latitude in degrees on WGS 84; absent where none is known."}},\#
+"examples":[{"map":"m1","title":"Harbour"}],"x-since":"0.5.0","x-domain":"package"},\#
+"PackageScene":{"title":"PackageScene","description":"A scene of a package.","type":"object","required":["scene"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id in the package."},\#
+"title":{"type":"string","description":"Its title."},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"As of a map."}},\#
+"examples":[{"scene":"s1"}],"x-since":"0.5.0","x-domain":"package"},\#
+"PackageIndex":{"title":"PackageIndex","description":"What a package says of itself.","type":"object","required":["format","version","protocolVersion","maps","scenes"],"properties":{"format":{"$ref":"#/components/schemas/PackageFormat","description":"Marks it as the index of a package."},\#
+"version":{"type":"integer","minimum":1,"description":"The version of the form of packages: 1."},\#
+"protocolVersion":{"type":"string","description":"The protocol of the server that made it."},\#
+"title":{"type":"string","maxLength":1024,"description":"A title."},\#
+"description":{"type":"string","maxLength":65536,"description":"A description."},\#
+"created":{"type":"string","description":"When it was made, RFC 3339."},\#
+"expires":{"type":"string","description":"From when on it is refused, RFC 3339; never when absent."},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"The extent of its maps and scenes, longitude and latitude in degrees on WGS 84; absent where none is known."},\#
+"maps":{"type":"array","items":{"$ref":"#/components/schemas/PackageMap"},\#
+"description":"Its maps."},\#
+"scenes":{"type":"array","items":{"$ref":"#/components/schemas/PackageScene"},\#
+"description":"Its scenes."},\#
+"origin":{"description":"The params of `package/export` that made it, by which `package/update` makes it again; absent in packages of others."}},\#
+"examples":[{"format":"geomodel-package","version":1,"protocolVersion":"0.5","title":"Harbour","maps":[{"map":"m1","title":"Harbour"}],"scenes":[]}],"x-since":"0.5.0","x-domain":"package"},\#
+"IfPackageExists":{"title":"IfPackageExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept."},\#
+"examples":["replace"],"x-since":"0.5.0","x-domain":"package"},\#
+"LeftOutReason":{"title":"LeftOutReason","description":"Why a layer is not in a package.","type":"string","enum":["notVisible","outOfScale","live"],"x-enum-descriptions":{"notVisible":"It, or a group around it, is hidden.","outOfScale":"Its scale range, or that of a group around it, does not meet that of the package.","live":"It shows entities."},\#
+"examples":["outOfScale"],"x-since":"0.5.0","x-domain":"package"},\#
+"LeftOutLayer":{"title":"LeftOutLayer","description":"A layer that is not in a package.","type":"object","required":["layer","reason"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"reason":{"$ref":"#/components/schemas/LeftOutReason","description":"The reason."}},\#
+"examples":[{"layer":"roads","reason":"outOfScale"}],"x-since":"0.5.0","x-domain":"package"},\#
+"PackagedFile":{"title":"PackagedFile","description":"A file of data in a package.","type":"object","required":["path","bytes"],"properties":{"path":{"type":"string","description":"Its name in the package."},\#
+"bytes":{"type":"integer","minimum":0,"description":"Its size."},\#
+"isChanged":{"type":"boolean","description":"By `package/update`: whether it differs from that of the earlier package."}},\#
+"examples":[{"path":"data/world.gpkg","bytes":98304}],"x-since":"0.5.0","x-domain":"package"},\#
+"PackagedTable":{"title":"PackagedTable","description":"The features of a layer in a package.","type":"object","required":["source","sourceLayer","count"],"properties":{"source":{"$ref":"#/components/schemas/ObjectId","description":"The source."},\#
+"sourceLayer":{"type":"string","description":"The layer in the source."},\#
+"count":{"type":"integer","minimum":0,"description":"The number of its features."},\#
+"added":{"type":"integer","minimum":0,"description":"By `package/update`: features, by id, that the earlier package had not."},\#
+"changed":{"type":"integer","minimum":0,"description":"By `package/update`: features whose geometry or attributes differ."},\#
+"removed":{"type":"integer","minimum":0,"description":"By `package/update`: features that are in the package no longer."},\#
+"differences":{"type":"array","items":{"$ref":"#/components/schemas/ExportDifference"},\#
+"description":"What the file does not hold of the features, or holds in another form, as in `feature/export`; absent when there is no difference."}},\#
+"examples":[{"source":"world","sourceLayer":"cities","count":12}],"x-since":"0.5.0","x-domain":"package"},\#
+"PackageExported":{"title":"PackageExported","description":"A package that was written.","type":"object","required":["revision","path","bytes","files","tables"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"path":{"type":"string","description":"Its absolute path."},\#
+"bytes":{"type":"integer","minimum":0,"description":"Its size."},\#
+"files":{"type":"array","items":{"$ref":"#/components/schemas/PackagedFile"},\#
+"description":"Its data."},\#
+"tables":{"type":"array","items":{"$ref":"#/components/schemas/PackagedTable"},\#
+"description":"The features of the map's layers; none in a package of the whole model, whose files are copied."},\#
+"leftOut":{"type":"array","items":{"$ref":"#/components/schemas/LeftOutLayer"},\#
+"description":"The layers that are not in it; absent when all are."}},\#
+"examples":[{"revision":9,"path":"/data/harbour.gmpk","bytes":100000,"files":[{"path":"data/world.gpkg","bytes":98304}],"tables":[{"source":"world","sourceLayer":"cities","count":12}]}],"x-since":"0.5.0","x-domain":"package"},\#
 "Scene":{"title":"Scene","description":"A scene.","type":"object","required":["scene","revision","loadStatus","operationalLayers","tables","bookmarks","spatialReference","baseSurface"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -5602,6 +5901,30 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "above":{"type":"number","description":"How far the ground is above the line there.","x-unit":"metre"}},\#
 "examples":[{"location":{"type":"Point","coordinates":[-84.22,36.58,690]},\#
 "distance":3210,"above":12.5}],"x-since":"0.5.0","x-domain":"surface"},\#
+"CellType":{"title":"CellType","description":"The numbers in cells.","type":"string","enum":["uint8","float32"],"x-enum-descriptions":{"uint8":"Bytes.","float32":"Little-endian numbers of 32 bits; NaN without a value."},\#
+"examples":["uint8"],"x-since":"0.5.0","x-domain":"surface"},\#
+"GridCells":{"title":"GridCells","description":"Numbers in cells, and where the cells lie.","type":"object","required":["spatialReference","transform","width","height","type","data"],"properties":{"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of `transform`."},\#
+"transform":{"type":"array","items":{"type":"number"},\#
+"minItems":6,"maxItems":6,"description":"GDAL's six numbers `t`: the outer corner of cell (column, row) is at x = t0 + column t1 + row t2, y = t3 + column t4 + row t5."},\#
+"width":{"type":"integer","minimum":1,"description":"Number of columns."},\#
+"height":{"type":"integer","minimum":1,"description":"Number of rows."},\#
+"type":{"$ref":"#/components/schemas/CellType","description":"The numbers in `data`."},\#
+"data":{"type":"string","description":"The cells in base64, row by row."}},\#
+"examples":[{"spatialReference":"EPSG:32616","transform":[600000,30,0,4000000,0,-30],"width":2,"height":2,"type":"uint8","data":"AAEBAA=="}],"x-since":"0.5.0","x-domain":"surface"},\#
+"ViewshedOutput":{"title":"ViewshedOutput","description":"How a viewshed is returned.","type":"string","enum":["polygons","cells"],"x-enum-descriptions":{"polygons":"As the outlines of the visible cells.","cells":"As cells: 1 visible, 0 hidden, 255 without a height or too far away."},\#
+"examples":["polygons"],"x-since":"0.5.0","x-domain":"surface"},\#
+"SlopeMethod":{"title":"SlopeMethod","description":"How the gradient of a cell is computed.","type":"string","enum":["horn","zevenbergenThorne"],"x-enum-descriptions":{"horn":"From the eight cells around it, by Horn: for rough ground.","zevenbergenThorne":"From the four cells beside it, by Zevenbergen and Thorne: for smooth ground."},\#
+"examples":["horn"],"x-since":"0.5.0","x-domain":"surface"},\#
+"CellQuantity":{"title":"CellQuantity","description":"What is computed of each cell.","type":"string","enum":["elevation","slope","aspect","hillshade"],"x-enum-descriptions":{"elevation":"The height in metres, as `float32`.","slope":"The angle of the ground in degrees, as `float32`.","aspect":"The direction in which the ground falls, in degrees clockwise from north, as `float32`; NaN where it is flat.","hillshade":"Light on the ground, as `uint8`: 1 in shadow to 255 when the light is at a right angle; 0 without a value."},\#
+"examples":["slope"],"x-since":"0.5.0","x-domain":"surface"},\#
+"CellStatistics":{"title":"CellStatistics","description":"Statistics of the cells with a value.","type":"object","required":["count","min","max","mean","standardDeviation"],"properties":{"count":{"type":"integer","minimum":1,"description":"Number of cells with a value."},\#
+"min":{"type":"number","description":"The least value."},\#
+"max":{"type":"number","description":"The greatest value."},\#
+"mean":{"type":"number","description":"The mean; of aspects the direction of the mean of unit vectors."},\#
+"standardDeviation":{"type":"number","description":"The standard deviation of the values, as of a population."}},\#
+"examples":[{"count":4,"min":0,"max":21.5,"mean":8.25,"standardDeviation":7.5}],"x-since":"0.5.0","x-domain":"surface"},\#
+"ContourOutput":{"title":"ContourOutput","description":"What contours are.","type":"string","enum":["lines","polygons"],"x-enum-descriptions":{"lines":"Lines of equal height, with the higher ground on the left; `elevation` is the height.","polygons":"Areas between two levels; `minElevation` and `maxElevation` are these, null below the first and above the last level."},\#
+"examples":["lines"],"x-since":"0.5.0","x-domain":"surface"},\#
 "SightState":{"title":"SightState","description":"Whether a target is seen.","type":"string","enum":["visible","hidden","unknown"],"x-enum-descriptions":{"visible":"No ground is above the line.","hidden":"The ground is above the line at `obstruction`.","unknown":"The observer or the target stands where the ground has no height."},\#
 "examples":["visible"],"x-since":"0.5.0","x-domain":"surface"},\#
 "Sight":{"title":"Sight","description":"The line from one observer to one target.","type":"object","required":["observer","target","state","distance","azimuth","samples","unknownSamples"],"properties":{"observer":{"type":"integer","minimum":0,"description":"0-based index in `observers`."},\#
@@ -6374,6 +6697,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "wrongFieldType":{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType","path":"/params/renderer/field","expected":"a field of numbers","found":"boolean"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"$ref":"#/components/schemas/FieldType","description":"The type of the field."}}},\#
 "x-since":"0.1.0"},\#
+"noGround":{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround","path":"/params/observer"},\#
+"x-since":"0.5.0"},\#
 "surfaceTooLarge":{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge","needed":36000000,"limit":16777216},\#
 "x-data":{"type":"object","required":["needed","limit"],"properties":{"needed":{"type":"integer","minimum":1,"description":"The number that it would take, at most 9007199254740991."},\#
 "limit":{"type":"integer","minimum":1,"description":"The greatest number."}}},\#
@@ -6433,6 +6758,16 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "jobStatus":{"code":-31160,"message":"The status of the job does not allow this: it is not started yet, or has ended.","data":{"kind":"jobStatus","path":"/params/job","expected":"a job that is paused","id":"j1","status":"succeeded"},\#
 "x-data":{"type":"object","required":["id","status"],"properties":{"id":{"type":"string","description":"The job."},\#
 "status":{"type":"string","description":"Its status."}}},\#
+"x-since":"0.5.0"},\#
+"invalidPackage":{"code":-31161,"message":"The archive is no package, or its index and its document contradict each other.","data":{"kind":"invalidPackage","path":"/data/harbour.gmpk","reason":"there is no package.json"},\#
+"x-data":{"type":"object","required":["reason"],"properties":{"reason":{"type":"string","description":"The contradiction."}}},\#
+"x-since":"0.5.0"},\#
+"packageRefused":{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused","path":"/data/harbour.gmpk","fault":"leavesPackage","entry":"../passwd"},\#
+"x-data":{"type":"object","required":["fault"],"properties":{"fault":{"type":"string","description":"`damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, or `method` of compression."},\#
+"entry":{"type":"string","description":"The name of the entry; absent for the archive as a whole."}}},\#
+"x-since":"0.5.0"},\#
+"packageExpired":{"code":-31163,"message":"The package was to be used until a time that has come.","data":{"kind":"packageExpired","path":"/data/harbour.gmpk","expected":"allowExpired: true","expires":"2001-01-01T00:00:00Z"},\#
+"x-data":{"type":"object","required":["expires"],"properties":{"expires":{"type":"string","description":"The time, RFC 3339."}}},\#
 "x-since":"0.5.0"}}},\#
 "x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired","tooExpensive","engineFailed"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#

@@ -514,6 +514,19 @@ package enum ParamMembers {
     "state/observe": params(["paths", "exceptOrigin", "maxRate", "edits"]),
     "state/set": params(["path", "value"]),
     "state/unobserve": params(["subscription"]),
+    "surface/contours": params([
+      "scene", "spatialReference", "stopAtNoData", .init("envelope", .named { envelope }), "coarsen", "interval",
+      "base", "levels", "output", "outSpatialReference", "partialResultToken"
+    ]),
+    "surface/slope": params(["scene", "spatialReference", "stopAtNoData", "points", "method"]),
+    "surface/cells": params([
+      "scene", "spatialReference", "stopAtNoData", .init("envelope", .named { envelope }), "coarsen", "quantity",
+      "method", "azimuth", "altitude", "zFactor", "returnCells"
+    ]),
+    "surface/viewshed": params([
+      "scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase", "curvature",
+      "refraction", "observer", "maxDistance", "cellSize", "output", "outSpatialReference"
+    ]),
     "surface/profile": params([
       "scene", "spatialReference", "stopAtNoData", "line", "step", "count", "interpolation"
     ]),

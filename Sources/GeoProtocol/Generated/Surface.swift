@@ -198,6 +198,154 @@ public enum SurfaceProtocol {
     }
   }
 
+  /// The numbers in cells.
+  public enum CellType: String, WireEnum {
+    /// Bytes.
+    case uint8
+    /// Little-endian numbers of 32 bits; NaN without a value.
+    case float32
+  }
+
+  /// Numbers in cells, and where the cells lie.
+  public struct GridCells: JSONDecodable, JSONEncodable, Sendable {
+    /// The spatial reference of `transform`.
+    public var spatialReference: String
+    /// GDAL's six numbers `t`: the outer corner of cell (column, row) is at x = t0 + column t1 + row t2, y = t3 +
+    /// column t4 + row t5.
+    public var transform: [Double]
+    /// Number of columns.
+    public var width: Int
+    /// Number of rows.
+    public var height: Int
+    /// The numbers in `data`.
+    public var type: SurfaceProtocol.CellType
+    /// The cells in base64, row by row.
+    public var data: String
+
+    public init(
+      spatialReference: String, transform: [Double], width: Int, height: Int, type: SurfaceProtocol.CellType,
+      data: String
+    ) {
+      self.spatialReference = spatialReference
+      self.transform = transform
+      self.width = width
+      self.height = height
+      self.type = type
+      self.data = data
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`spatialReference`, `transform`, `width`, `height`, `type`, `data`")
+      self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
+      self.transform =
+        try json["transform"].array("array of 6 elements", 6...6) { (e) throws(JSONError) in try e.double() }
+      self.width = try json["width"].integer("integer of at least 1") { $0 >= 1 }
+      self.height = try json["height"].integer("integer of at least 1") { $0 >= 1 }
+      self.type = try SurfaceProtocol.CellType(from: json["type"])
+      self.data = try json["data"].string()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("spatialReference")
+      writer.value(spatialReference)
+      writer.key("transform")
+      writer.array(transform) { $1.value($0) }
+      writer.key("width")
+      writer.value(width)
+      writer.key("height")
+      writer.value(height)
+      writer.key("type")
+      type.encode(to: &writer)
+      writer.key("data")
+      writer.value(data)
+      writer.endObject()
+    }
+  }
+
+  /// How a viewshed is returned.
+  public enum ViewshedOutput: String, WireEnum {
+    /// As the outlines of the visible cells.
+    case polygons
+    /// As cells: 1 visible, 0 hidden, 255 without a height or too far away.
+    case cells
+  }
+
+  /// How the gradient of a cell is computed.
+  public enum SlopeMethod: String, WireEnum {
+    /// From the eight cells around it, by Horn: for rough ground.
+    case horn
+    /// From the four cells beside it, by Zevenbergen and Thorne: for smooth ground.
+    case zevenbergenThorne
+  }
+
+  /// What is computed of each cell.
+  public enum CellQuantity: String, WireEnum {
+    /// The height in metres, as `float32`.
+    case elevation
+    /// The angle of the ground in degrees, as `float32`.
+    case slope
+    /// The direction in which the ground falls, in degrees clockwise from north, as `float32`; NaN where it is flat.
+    case aspect
+    /// Light on the ground, as `uint8`: 1 in shadow to 255 when the light is at a right angle; 0 without a value.
+    case hillshade
+  }
+
+  /// Statistics of the cells with a value.
+  public struct CellStatistics: JSONDecodable, JSONEncodable, Sendable {
+    /// Number of cells with a value.
+    public var count: Int
+    /// The least value.
+    public var min: Double
+    /// The greatest value.
+    public var max: Double
+    /// The mean; of aspects the direction of the mean of unit vectors.
+    public var mean: Double
+    /// The standard deviation of the values, as of a population.
+    public var standardDeviation: Double
+
+    public init(count: Int, min: Double, max: Double, mean: Double, standardDeviation: Double) {
+      self.count = count
+      self.min = min
+      self.max = max
+      self.mean = mean
+      self.standardDeviation = standardDeviation
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`count`, `min`, `max`, `mean`, `standardDeviation`")
+      self.count = try json["count"].integer("integer of at least 1") { $0 >= 1 }
+      self.min = try json["min"].double()
+      self.max = try json["max"].double()
+      self.mean = try json["mean"].double()
+      self.standardDeviation = try json["standardDeviation"].double()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("count")
+      writer.value(count)
+      writer.key("min")
+      writer.value(min)
+      writer.key("max")
+      writer.value(max)
+      writer.key("mean")
+      writer.value(mean)
+      writer.key("standardDeviation")
+      writer.value(standardDeviation)
+      writer.endObject()
+    }
+  }
+
+  /// What contours are.
+  public enum ContourOutput: String, WireEnum {
+    /// Lines of equal height, with the higher ground on the left; `elevation` is the height.
+    case lines
+    /// Areas between two levels; `minElevation` and `maxElevation` are these, null below the first and above the last
+    /// level.
+    case polygons
+  }
+
   /// Whether a target is seen.
   public enum SightState: String, WireEnum {
     /// No ground is above the line.
@@ -307,6 +455,17 @@ public enum SurfaceProtocol {
     }
   }
 
+  /// The part of the ground that is analysed in cells.
+  public protocol GroundArea: Sendable {
+    /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
+    /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+    /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
+    /// 16,777,216 cells are analysed.
+    var envelope: SessionProtocol.Envelope? { get }
+    /// The sides of cells, in cells of that source; more than 1 takes heights at the middles of larger cells.
+    var coarsen: Int { get }
+  }
+
   /// The ground of an analysis.
   public protocol GroundOptions: Sendable {
     /// The scene whose ground is analysed.
@@ -333,6 +492,556 @@ public enum SurfaceProtocol {
     /// light, 0.25 for radio waves (four thirds of the radius); 1/7 is what `gdal_viewshed` assumes. Without
     /// `curvature` it does not matter.
     var refraction: Double { get }
+  }
+
+  /// Contours of the ground, as GeoJSON features, in the order of levels. The ground is linear between the middles of
+  /// neighbouring cells; contours reach to the middles of the outermost ones, and to those beside cells without a
+  /// height. A height that equals a level is above it. With `meta.partialResultToken` features are sent in parts; the
+  /// reply then has none.
+  public enum Contours {
+    public static let name: StaticString = "surface/contours"
+
+    public struct Params: JSONDecodable, Sendable, SurfaceProtocol.GroundOptions, SurfaceProtocol.GroundArea {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
+      /// The scene whose ground is analysed.
+      public var scene: String
+      /// The spatial reference of the coordinates in the request.
+      public var spatialReference: String
+      /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
+      /// used.
+      public var stopAtNoData: Bool
+      /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
+      /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+      /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
+      /// 16,777,216 cells are analysed.
+      public var envelope: SessionProtocol.Envelope?
+      /// The sides of cells, in cells of that source; more than 1 takes heights at the middles of larger cells.
+      public var coarsen: Int
+      /// The distance of levels; this or `levels` is needed. At most 10,000 levels. Unit: metre.
+      public var interval: Double?
+      /// With `interval`: a level from which the others are counted. Unit: metre.
+      public var base: Double
+      /// The levels in metres, ascending, none twice.
+      public var levels: [Double]?
+      /// What contours are.
+      public var output: SurfaceProtocol.ContourOutput
+      /// The spatial reference of the features; that of the request when absent.
+      public var outSpatialReference: String?
+
+      public init(
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, coarsen: Int = 1, interval: Double? = nil, base: Double = 0,
+        levels: [Double]? = nil, output: SurfaceProtocol.ContourOutput = .lines, outSpatialReference: String? = nil
+      ) {
+        self.scene = scene
+        self.spatialReference = spatialReference
+        self.stopAtNoData = stopAtNoData
+        self.envelope = envelope
+        self.coarsen = coarsen
+        self.interval = interval
+        self.base = base
+        self.levels = levels
+        self.output = output
+        self.outSpatialReference = outSpatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : "EPSG:4326"
+        let stopAtNoData = json["stopAtNoData"]
+        self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let coarsen = json["coarsen"]
+        self.coarsen = try coarsen.isPresent ? coarsen.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 } : 1
+        let interval = json["interval"]
+        self.interval = try interval.isPresent ? interval.double("number above 0") { $0 > 0 } : nil
+        let base = json["base"]
+        self.base = try base.isPresent ? base.double() : 0
+        let levels = json["levels"]
+        self.levels = try levels.isPresent
+          ? levels.array("array of 1 to 10000 elements", 1...10000) { (e) throws(JSONError) in try e.double() }
+          : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? SurfaceProtocol.ContourOutput(from: output) : .lines
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+        wantsParts = json.wantsParts
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The GeoJSON type.
+      public var type: FeatureProtocol.FeatureCollectionType
+      /// The world's revision after this.
+      public var revision: Int
+      /// The spatial reference of the features.
+      public var spatialReference: String
+      /// Number of features.
+      public var count: Int
+      /// The contours, with ids from 1; absent when they were sent in parts.
+      public var features: JSONOpaque?
+      /// The sources that have heights of the cells, by precedence.
+      public var sources: [SurfaceProtocol.GroundSource]
+
+      public init(
+        type: FeatureProtocol.FeatureCollectionType, revision: Int, spatialReference: String, count: Int,
+        features: JSONOpaque? = nil, sources: [SurfaceProtocol.GroundSource]
+      ) {
+        self.type = type
+        self.revision = revision
+        self.spatialReference = spatialReference
+        self.count = count
+        self.features = features
+        self.sources = sources
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("type")
+        type.encode(to: &writer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        writer.key("count")
+        writer.value(count)
+        if let features {
+          writer.key("features")
+          features.encode(to: &writer)
+        }
+        writer.key("sources")
+        writer.array(sources) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The revision of the reply.
+      public var revision: Int
+      /// The spatial reference of the features.
+      public var spatialReference: String
+      /// The next features.
+      public var features: JSONOpaque
+
+      public init(revision: Int, spatialReference: String, features: JSONOpaque) {
+        self.revision = revision
+        self.spatialReference = spatialReference
+        self.features = features
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        writer.key("features")
+        features.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Slope and aspect of the ground at points, from the cells around the one in which the point lies, of the source
+  /// that has the ground there; the sides of cells are measured on the ellipsoid.
+  public enum Slope {
+    public static let name: StaticString = "surface/slope"
+
+    public struct Params: JSONDecodable, Sendable, SurfaceProtocol.GroundOptions {
+      /// The scene whose ground is analysed.
+      public var scene: String
+      /// The spatial reference of the coordinates in the request.
+      public var spatialReference: String
+      /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
+      /// used.
+      public var stopAtNoData: Bool
+      /// Points.
+      public var points: [JSONOpaque]
+      /// The method.
+      public var method: SurfaceProtocol.SlopeMethod
+
+      public init(
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false, points: [JSONOpaque],
+        method: SurfaceProtocol.SlopeMethod = .horn
+      ) {
+        self.scene = scene
+        self.spatialReference = spatialReference
+        self.stopAtNoData = stopAtNoData
+        self.points = points
+        self.method = method
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : "EPSG:4326"
+        let stopAtNoData = json["stopAtNoData"]
+        self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        self.points =
+          try json["points"].array("array of 1 to 100000 elements", 1...100000) { (e) throws(JSONError) in try e.opaque("object") }
+        let method = json["method"]
+        self.method = try method.isPresent ? SurfaceProtocol.SlopeMethod(from: method) : .horn
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// For each point the height of its cell; null where there is none. Columns of more than 64 values are packed.
+      public var elevation: JSONOpaque
+      /// The angle of the ground in degrees; null where a cell that is needed has no height.
+      public var slope: JSONOpaque
+      /// The direction in which the ground falls, in degrees clockwise from north; null where it is flat or unknown.
+      public var aspect: JSONOpaque
+      /// The 0-based index in `sources`; -1, -2 and -3 as in `surface/profile`.
+      public var source: JSONOpaque
+      /// The sources of the points, by precedence.
+      public var sources: [SurfaceProtocol.GroundSource]
+
+      public init(
+        revision: Int, elevation: JSONOpaque, slope: JSONOpaque, aspect: JSONOpaque, source: JSONOpaque,
+        sources: [SurfaceProtocol.GroundSource]
+      ) {
+        self.revision = revision
+        self.elevation = elevation
+        self.slope = slope
+        self.aspect = aspect
+        self.source = source
+        self.sources = sources
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("elevation")
+        elevation.encode(to: &writer)
+        writer.key("slope")
+        slope.encode(to: &writer)
+        writer.key("aspect")
+        aspect.encode(to: &writer)
+        writer.key("source")
+        source.encode(to: &writer)
+        writer.key("sources")
+        writer.array(sources) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics.
+  /// Slopes and shading are of the cell and those around it; at the edge of the ground, and beside a cell without a
+  /// height, there are none. The sides of cells are measured on the ellipsoid.
+  public enum Cells {
+    public static let name: StaticString = "surface/cells"
+
+    public struct Params: JSONDecodable, Sendable, SurfaceProtocol.GroundOptions, SurfaceProtocol.GroundArea {
+      /// The scene whose ground is analysed.
+      public var scene: String
+      /// The spatial reference of the coordinates in the request.
+      public var spatialReference: String
+      /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
+      /// used.
+      public var stopAtNoData: Bool
+      /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
+      /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+      /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
+      /// 16,777,216 cells are analysed.
+      public var envelope: SessionProtocol.Envelope?
+      /// The sides of cells, in cells of that source; more than 1 takes heights at the middles of larger cells.
+      public var coarsen: Int
+      /// What is computed.
+      public var quantity: SurfaceProtocol.CellQuantity
+      /// How gradients are computed.
+      public var method: SurfaceProtocol.SlopeMethod
+      /// Of a hillshade: the direction from which the light comes, clockwise from north. Unit: degree.
+      public var azimuth: Double
+      /// Of a hillshade: the angle of the light above the horizon. Unit: degree.
+      public var altitude: Double
+      /// Of a hillshade: heights are multiplied by it.
+      public var zFactor: Double
+      /// Whether cells are returned, or statistics alone.
+      public var returnCells: Bool
+
+      public init(
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        envelope: SessionProtocol.Envelope? = nil, coarsen: Int = 1, quantity: SurfaceProtocol.CellQuantity,
+        method: SurfaceProtocol.SlopeMethod = .horn, azimuth: Double = 315, altitude: Double = 45,
+        zFactor: Double = 1, returnCells: Bool = true
+      ) {
+        self.scene = scene
+        self.spatialReference = spatialReference
+        self.stopAtNoData = stopAtNoData
+        self.envelope = envelope
+        self.coarsen = coarsen
+        self.quantity = quantity
+        self.method = method
+        self.azimuth = azimuth
+        self.altitude = altitude
+        self.zFactor = zFactor
+        self.returnCells = returnCells
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : "EPSG:4326"
+        let stopAtNoData = json["stopAtNoData"]
+        self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let coarsen = json["coarsen"]
+        self.coarsen = try coarsen.isPresent ? coarsen.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 } : 1
+        self.quantity = try SurfaceProtocol.CellQuantity(from: json["quantity"])
+        let method = json["method"]
+        self.method = try method.isPresent ? SurfaceProtocol.SlopeMethod(from: method) : .horn
+        let azimuth = json["azimuth"]
+        self.azimuth = try azimuth.isPresent
+          ? azimuth.double("number in -360...360") { $0 >= -360 && $0 <= 360 }
+          : 315
+        let altitude = json["altitude"]
+        self.altitude = try altitude.isPresent ? altitude.double("number in 0...90") { $0 >= 0 && $0 <= 90 } : 45
+        let zFactor = json["zFactor"]
+        self.zFactor = try zFactor.isPresent
+          ? zFactor.double("number above 0 and at most 1000") { $0 > 0 && $0 <= 1000 }
+          : 1
+        let returnCells = json["returnCells"]
+        self.returnCells = try returnCells.isPresent ? returnCells.bool() : true
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The cells, if they were requested.
+      public var cells: SurfaceProtocol.GridCells?
+      /// Absent when no cell has a value.
+      public var statistics: SurfaceProtocol.CellStatistics?
+      /// The sources that have heights of the cells, by precedence.
+      public var sources: [SurfaceProtocol.GroundSource]
+
+      public init(
+        revision: Int, cells: SurfaceProtocol.GridCells? = nil, statistics: SurfaceProtocol.CellStatistics? = nil,
+        sources: [SurfaceProtocol.GroundSource]
+      ) {
+        self.revision = revision
+        self.cells = cells
+        self.statistics = statistics
+        self.sources = sources
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        if let cells {
+          writer.key("cells")
+          cells.encode(to: &writer)
+        }
+        if let statistics {
+          writer.key("statistics")
+          statistics.encode(to: &writer)
+        }
+        writer.key("sources")
+        writer.array(sources) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// What is seen of the ground from a place. The ground is analysed in cells: a cell is visible when its middle,
+  /// raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell the ground is linear
+  /// between the middles of cells; a cell is judged by a ray that passes its middle within an eighth of a cell, so
+  /// that few cells at the edges of what is seen differ from `surface/lineOfSight`. Cells are those of the source
+  /// that has the ground at the observer, if distances in them are those on the ground within a thousandth, and lines
+  /// of sight bend by at most half of a cell; else, as for sources in degrees, they are squares of the azimuthal
+  /// equidistant projection around the observer, and heights are interpolated bilinearly. The ground falls away by
+  /// curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing. Heights are kept as
+  /// numbers of 32 bits.
+  public enum Viewshed {
+    public static let name: StaticString = "surface/viewshed"
+
+    public struct Params: JSONDecodable, Sendable, SurfaceProtocol.GroundOptions, SurfaceProtocol.SightOptions {
+      /// The scene whose ground is analysed.
+      public var scene: String
+      /// The spatial reference of the coordinates in the request.
+      public var spatialReference: String
+      /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
+      /// used.
+      public var stopAtNoData: Bool
+      /// The height of the eye. Unit: metre.
+      public var observerHeight: Double
+      /// The height of the targets. Unit: metre.
+      public var targetHeight: Double
+      /// From where both heights are counted.
+      public var heightBase: SurfaceProtocol.HeightBase
+      /// Whether the ground falls away with the distance d by d² / 2R, where R is the ellipsoid's radius of curvature
+      /// at the observer in the direction of the line.
+      public var curvature: Bool
+      /// The part of the curvature by which light bends: the fall is multiplied by 1 less this. 0.13 is usual for
+      /// light, 0.25 for radio waves (four thirds of the radius); 1/7 is what `gdal_viewshed` assumes. Without
+      /// `curvature` it does not matter.
+      public var refraction: Double
+      /// A point where the ground has a height.
+      public var observer: JSONOpaque
+      /// How far is looked. Unit: metre.
+      public var maxDistance: Double
+      /// The sides of cells, around the observer; when absent, the cells of the source, or sides like the shorter one
+      /// of its cells. At most 16,777,216 cells are analysed. Unit: metre.
+      public var cellSize: Double?
+      /// How the viewshed is returned.
+      public var output: SurfaceProtocol.ViewshedOutput
+      /// The spatial reference of `geometry` and `observer` in the answer; that of the request when absent.
+      public var outSpatialReference: String?
+
+      public init(
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false, observerHeight: Double = 2,
+        targetHeight: Double = 0, heightBase: SurfaceProtocol.HeightBase = .ground, curvature: Bool = true,
+        refraction: Double = 0.13, observer: JSONOpaque, maxDistance: Double, cellSize: Double? = nil,
+        output: SurfaceProtocol.ViewshedOutput = .polygons, outSpatialReference: String? = nil
+      ) {
+        self.scene = scene
+        self.spatialReference = spatialReference
+        self.stopAtNoData = stopAtNoData
+        self.observerHeight = observerHeight
+        self.targetHeight = targetHeight
+        self.heightBase = heightBase
+        self.curvature = curvature
+        self.refraction = refraction
+        self.observer = observer
+        self.maxDistance = maxDistance
+        self.cellSize = cellSize
+        self.output = output
+        self.outSpatialReference = outSpatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.scene = try SessionProtocol.readObjectId(json["scene"])
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : "EPSG:4326"
+        let stopAtNoData = json["stopAtNoData"]
+        self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let observerHeight = json["observerHeight"]
+        self.observerHeight = try observerHeight.isPresent
+          ? observerHeight.double("number in -100000000...100000000") { $0 >= -100000000 && $0 <= 100000000 }
+          : 2
+        let targetHeight = json["targetHeight"]
+        self.targetHeight = try targetHeight.isPresent
+          ? targetHeight.double("number in -100000000...100000000") { $0 >= -100000000 && $0 <= 100000000 }
+          : 0
+        let heightBase = json["heightBase"]
+        self.heightBase = try heightBase.isPresent ? SurfaceProtocol.HeightBase(from: heightBase) : .ground
+        let curvature = json["curvature"]
+        self.curvature = try curvature.isPresent ? curvature.bool() : true
+        let refraction = json["refraction"]
+        self.refraction = try refraction.isPresent
+          ? refraction.double("number in 0...1") { $0 >= 0 && $0 <= 1 }
+          : 0.13
+        self.observer = try json["observer"].opaque("object")
+        self.maxDistance =
+          try json["maxDistance"].double("number above 0 and at most 1000000") { $0 > 0 && $0 <= 1000000 }
+        let cellSize = json["cellSize"]
+        self.cellSize = try cellSize.isPresent ? cellSize.double("number above 0") { $0 > 0 } : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? SurfaceProtocol.ViewshedOutput(from: output) : .polygons
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The spatial reference of `geometry` and `observer`.
+      public var spatialReference: String
+      /// The point from which was looked, with the height of the eye: the middle of the observer's cell.
+      public var observer: JSONOpaque
+      /// Whether the curvature of the earth was taken into account.
+      public var curvature: Bool
+      /// The part of the curvature by which light bends.
+      public var refraction: Double
+      /// Number of cells that are seen, with the observer's.
+      public var visibleCells: Int
+      /// Number of cells that are not; neither are cells without a height, or too far away.
+      public var hiddenCells: Int
+      /// The area of the cells that are seen, each as large as the observer's. Unit: square metre.
+      public var visibleArea: Double
+      /// With `polygons`: a multipolygon around the visible cells, connected by their sides. Longitudes continue
+      /// beyond 180 degrees.
+      public var geometry: JSONOpaque?
+      /// With `cells`: the visibility of each.
+      public var cells: SurfaceProtocol.GridCells?
+      /// The sources that have heights of the cells, by precedence.
+      public var sources: [SurfaceProtocol.GroundSource]
+
+      public init(
+        revision: Int, spatialReference: String, observer: JSONOpaque, curvature: Bool, refraction: Double,
+        visibleCells: Int, hiddenCells: Int, visibleArea: Double, geometry: JSONOpaque? = nil,
+        cells: SurfaceProtocol.GridCells? = nil, sources: [SurfaceProtocol.GroundSource]
+      ) {
+        self.revision = revision
+        self.spatialReference = spatialReference
+        self.observer = observer
+        self.curvature = curvature
+        self.refraction = refraction
+        self.visibleCells = visibleCells
+        self.hiddenCells = hiddenCells
+        self.visibleArea = visibleArea
+        self.geometry = geometry
+        self.cells = cells
+        self.sources = sources
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        writer.key("observer")
+        observer.encode(to: &writer)
+        writer.key("curvature")
+        writer.value(curvature)
+        writer.key("refraction")
+        writer.value(refraction)
+        writer.key("visibleCells")
+        writer.value(visibleCells)
+        writer.key("hiddenCells")
+        writer.value(hiddenCells)
+        writer.key("visibleArea")
+        writer.value(visibleArea)
+        if let geometry {
+          writer.key("geometry")
+          geometry.encode(to: &writer)
+        }
+        if let cells {
+          writer.key("cells")
+          cells.encode(to: &writer)
+        }
+        writer.key("sources")
+        writer.array(sources) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
   }
 
   /// The heights of the ground along a line. Between its vertices the line is geodesic, in any spatial reference.

@@ -5,8 +5,29 @@ import JSON
 
 /// What answers the methods of `surface`.
 public protocol SurfaceHandlers: MethodHandlers {
+  typealias Contours = SurfaceProtocol.Contours
+  typealias Slope = SurfaceProtocol.Slope
+  typealias Cells = SurfaceProtocol.Cells
+  typealias Viewshed = SurfaceProtocol.Viewshed
   typealias Profile = SurfaceProtocol.Profile
   typealias LineOfSight = SurfaceProtocol.LineOfSight
+
+  /// Contours of the ground, as GeoJSON features, in the order of levels.
+  static func contours(
+    _ params: Contours.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Contours.Result>
+
+  /// Slope and aspect of the ground at points, from the cells around the one in which the point lies, of the source
+  /// that has the ground there; the sides of cells are measured on the ellipsoid.
+  static func slope(_ params: Slope.Params, in world: inout Types.World) throws -> TaskPlan<Types, Slope.Result>
+
+  /// Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics.
+  static func cells(_ params: Cells.Params, in world: inout Types.World) throws -> TaskPlan<Types, Cells.Result>
+
+  /// What is seen of the ground from a place.
+  static func viewshed(
+    _ params: Viewshed.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Viewshed.Result>
 
   /// The heights of the ground along a line.
   static func profile(_ params: Profile.Params, in world: inout Types.World) throws -> TaskPlan<Types, Profile.Result>
@@ -20,6 +41,10 @@ public protocol SurfaceHandlers: MethodHandlers {
 extension SurfaceHandlers {
   /// Hands every method of `surface` to `host`.
   public static func register(on host: some MethodHost<Types>) {
+    host.task("surface/contours", contours)
+    host.task("surface/slope", slope)
+    host.task("surface/cells", cells)
+    host.task("surface/viewshed", viewshed)
     host.task("surface/profile", profile)
     host.task("surface/lineOfSight", lineOfSight)
   }

@@ -620,6 +620,21 @@ extension HeightDatum: WireWord {
   }
 }
 
+extension SlopeMethod: WireWord {
+  package init(_ wire: SurfaceProtocol.SlopeMethod) {
+    switch wire {
+    case .horn: self = .horn
+    case .zevenbergenThorne: self = .zevenbergenThorne
+    }
+  }
+  package var wire: SurfaceProtocol.SlopeMethod {
+    switch self {
+    case .horn: .horn
+    case .zevenbergenThorne: .zevenbergenThorne
+    }
+  }
+}
+
 extension SimpleMarkerSymbol.Style: WireWord {
   package init(_ wire: SymbologyProtocol.MarkerStyle) {
     switch wire {
@@ -1024,7 +1039,7 @@ extension Wire {
     GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self,
     GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self,
     LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self,
-    Interpolation.self, FieldType.self, HeightDatum.self, SimpleMarkerSymbol.Style.self,
+    Interpolation.self, FieldType.self, HeightDatum.self, SlopeMethod.self, SimpleMarkerSymbol.Style.self,
     SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self,
     TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self,
     VisualVariable.Rotation.self, LabelDefinition.Placement.self, ClassificationMethod.self,

@@ -960,6 +960,15 @@ class WrongFieldTypeError(GeoModelError):
     code = -31056
 
 
+class NoGroundError(GeoModelError):
+    """The ground has no height where the analysis needs one: no elevation source covers the observer, or none
+    has a value there.
+    """
+
+    kind = "noGround"
+    code = -31162
+
+
 class SurfaceTooLargeError(GeoModelError):
     """The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller
     area or distance, or larger cells take fewer.
@@ -1147,6 +1156,41 @@ class JobStatusError(GeoModelError):
     code = -31160
 
 
+class InvalidPackageError(GeoModelError):
+    """The archive is no package, or its index and its document contradict each other.
+
+    `data` has:
+        reason: The contradiction.
+    """
+
+    kind = "invalidPackage"
+    code = -31161
+
+
+class PackageRefusedError(GeoModelError):
+    """An entry of the package may not be read.
+
+    `data` has:
+        fault: `damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, or `method`
+            of compression.
+        entry: The name of the entry; absent for the archive as a whole.
+    """
+
+    kind = "packageRefused"
+    code = -31162
+
+
+class PackageExpiredError(GeoModelError):
+    """The package was to be used until a time that has come.
+
+    `data` has:
+        expires: The time, RFC 3339.
+    """
+
+    kind = "packageExpired"
+    code = -31163
+
+
 KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "parseError": ParseError,
     "duplicateKey": DuplicateKeyError,
@@ -1242,6 +1286,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
     "wrongFieldType": WrongFieldTypeError,
+    "noGround": NoGroundError,
     "surfaceTooLarge": SurfaceTooLargeError,
     "tooManyGroups": TooManyGroupsError,
     "noTime": NoTimeError,
@@ -1257,4 +1302,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidStops": InvalidStopsError,
     "invalidTemplate": InvalidTemplateError,
     "jobStatus": JobStatusError,
+    "invalidPackage": InvalidPackageError,
+    "packageRefused": PackageRefusedError,
+    "packageExpired": PackageExpiredError,
 }

@@ -8324,8 +8324,8 @@ class JobMethods(SyncCaller):
         present model; what is wrong with them when it runs makes it fail.
 
         Args:
-            method: What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`. (at
-                most 64 characters)
+            method: What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`,
+                `package/export`, `package/update`. (at most 64 characters)
             params: The params of that method, without `meta`: at most 16 MiB.
             id: The new object's id; minted when absent.
             owner: The object, such as a view, that owns it and whose closing ends and closes it; the
@@ -12179,6 +12179,264 @@ class OverlayMethods(SyncCaller):
         return result
 
 
+class PackageMethods(SyncCaller):
+    """Map packages: one file that holds a document and its data, to be taken along. A package is a zip
+    archive with `package.json` (its index, a `PackageIndex`, which is read alone), `document.json`, and
+    data below `data/`, named relative to the package. Its name may have any extension; `.gmpk` is usual.
+
+    Data are read where they are in the package, without unpacking: `/data/area.gmpk/data/roads.gpkg` is the
+    path of a file in a package wherever a file is read, as in `source/open`. What is compressed (by Deflate,
+    at most 1 GiB a file) is unpacked in the memory of the process that reads it.
+
+    A package is refused with `packageRefused` when an entry leads outside of it, is a link, encrypted,
+    damaged, there twice, has another checksum than the directory says, or unpacks to more than 200 times its
+    packed size, to more than 1 GiB, or with all others to more than 4 GiB.
+    """
+
+    def export(
+        self,
+        *,
+        path: t.FilePath,
+        if_exists: t.IfPackageExists | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        expires: str | None = None,
+        map: t.ObjectId | None = None,
+        area: t.Geometry | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        min_scale: float | None = None,
+        max_scale: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.PackageExported:
+        """Writes a package: the whole model, or with `map` one map, which may be cut to an area and a range
+        of scales, an offline area. `job/create` does it as a job. The file appears under its name only
+        when it is complete, as by `feature/export`, and has to be in a folder that may be written.
+
+        Of the whole model, files of sources and rasters are copied as they are, each format of one file; data
+        that came inline are in the document. Addresses, formats of several files such as shapefiles, and
+        databases that a program has open are refused with `pathRefused`.
+
+        Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
+        within `area`, those hidden by filters as well; the filters are in the document. These layers have to
+        be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is
+        left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
+
+        Args:
+            path: The package; its folder has to exist.
+            if_exists: What to do when a file of that name exists. (default "error")
+            title: A title, for the index. (at most 1024 characters)
+            description: A description, for the index. (at most 65536 characters)
+            expires: From when on it is refused, RFC 3339; never when absent. (at most 64 characters)
+            map: The map; the whole model when absent.
+            area: With `map`: features that intersect it come into the package; all when absent.
+            spatial_reference: The spatial reference of `area`. (default "EPSG:4326")
+            min_scale: With `map`: the scale denominator beyond which the map is not zoomed out; without
+                limit when absent. (above 0)
+            max_scale: With `map`: the scale denominator beyond which the map is not zoomed in; without
+                limit when absent. (above 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            DocumentTooLargeError: The document would be larger than one that can be opened
+                (`--max-document-bytes`).
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+
+        Example:
+            server.package.export(path="harbour.gmpk", title="Harbour", expires="2030-01-01T00:00:00Z")
+        """
+        result: t.PackageExported = self._call(
+            "package/export",
+            _given(
+                {
+                    "path": path,
+                    "ifExists": if_exists,
+                    "title": title,
+                    "description": description,
+                    "expires": expires,
+                    "map": map,
+                    "area": area,
+                    "spatialReference": spatial_reference,
+                    "minScale": min_scale,
+                    "maxScale": max_scale,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def update(
+        self,
+        *,
+        path: t.FilePath,
+        meta: t.Meta | None = None,
+    ) -> t.PackageExported:
+        """Writes a package again from the open model, by the params by which `package/export` made it, and
+        says what has changed. `job/create` does it as a job. The package is replaced atomically; sources
+        that have it open keep what they have loaded.
+
+        Args:
+            path: The package.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            DocumentTooLargeError: The document would be larger than one that can be opened
+                (`--max-document-bytes`).
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            InvalidPackageError: The archive is no package, or its index and its document contradict each
+                other.
+            PackageRefusedError: An entry of the package may not be read.
+
+        Example:
+            server.package.update(path="harbour.gmpk")
+        """
+        result: t.PackageExported = self._call("package/update", _given({"path": path, "meta": meta}))
+        return result
+
+    def describe(
+        self,
+        *,
+        path: t.FilePath,
+        meta: t.Meta | None = None,
+    ) -> t.PackageDescribeResult:
+        """What a package says of itself. Reads its directory and its index alone.
+
+        Args:
+            path: The package.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            path: Its absolute path.
+            bytes: Its size. (at least 0)
+            isExpired: Whether `expires` has come, by the clock.
+            index: Its index.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            InvalidPackageError: The archive is no package, or its index and its document contradict each
+                other.
+            PackageRefusedError: An entry of the package may not be read.
+
+        Example:
+            server.package.describe(path="harbour.gmpk")
+        """
+        result: t.PackageDescribeResult = self._call("package/describe", _given({"path": path, "meta": meta}))
+        return result
+
+    def open(
+        self,
+        *,
+        path: t.FilePath,
+        map: t.ObjectId | None = None,
+        allow_expired: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.PackageOpenResult:
+        """Opens a package as the model, which it replaces as `document/open` does, or with `map` one of its
+        maps into the open model, with the layers and sources of the map; `view/setContent` shows it. The
+        document is then untitled: `document/saveAs` writes one that refers to the package, and the package
+        stays as it is. The checksums of all data are verified first. Invalid parts of its document are
+        left out and reported in `problems`, as by `document/open`.
+
+        A map comes as one step of history. Ids that are in use get others: `renamed` says which. Layers over
+        entity sources do not come with it.
+
+        Args:
+            path: The package.
+            map: A map of the package, by its id there, to be added to the open model; absent for the
+                whole package in place of the model.
+            allow_expired: Whether an expired package is opened. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            path: The package's absolute path.
+            maps: The maps that were opened.
+            scenes: The scenes that were opened.
+            renamed: The new ids of objects whose ids were in use; absent when there are none.
+            problems: The first 100 invalid parts; `path` is the pointer in `document.json`, with `map` in
+                what of it belongs to the map; absent when there are none.
+            problemCount: The number of all of them. (at least 1)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
+            DocumentTooNewError: The document's format is of a newer version; nothing was changed.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            InvalidPackageError: The archive is no package, or its index and its document contradict each
+                other.
+            PackageRefusedError: An entry of the package may not be read.
+            PackageExpiredError: The package was to be used until a time that has come.
+
+        Example:
+            server.package.open(path="harbour.gmpk", map="m1")
+        """
+        result: t.PackageOpenResult = self._call(
+            "package/open",
+            _given(
+                {
+                    "path": path,
+                    "map": map,
+                    "allowExpired": allow_expired,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class SceneMethods(SyncCaller):
     """A scene: layers over a base surface of ordered elevation sources, in WGS 84.
 
@@ -13194,6 +13452,400 @@ class SurfaceMethods(SyncCaller):
     `scene/elevation` says. Heights are in metres; `sources` says what they are above. Distances are metres
     along geodesics of WGS 84. Each method is a task over the scene at its revision.
     """
+
+    def contours(
+        self,
+        *,
+        scene: t.ObjectId,
+        spatial_reference: t.SpatialReference | None = None,
+        stop_at_no_data: bool | None = None,
+        envelope: t.Envelope | None = None,
+        coarsen: int | None = None,
+        interval: float | None = None,
+        base: float | None = None,
+        levels: Sequence[float] | None = None,
+        output: t.ContourOutput | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SurfaceContoursResult:
+        """Contours of the ground, as GeoJSON features, in the order of levels. The ground is linear between
+        the middles of neighbouring cells; contours reach to the middles of the outermost ones, and to
+        those beside cells without a height. A height that equals a level is above it. With
+        `meta.partialResultToken` features are sent in parts; the reply then has none.
+
+        Args:
+            scene: The scene whose ground is analysed.
+            spatial_reference: The spatial reference of the coordinates in the request. (default
+                "EPSG:4326")
+            stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
+                after it; otherwise these are used. (default False)
+            envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
+                crosses the antimeridian. When absent, the extent of the first source. The cells are those of
+                the first source, by precedence, that reaches the area, continued over the others: heights of
+                other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.
+            coarsen: The sides of cells, in cells of that source; more than 1 takes heights at the middles
+                of larger cells. (in 1...10000; default 1)
+            interval: The distance of levels; this or `levels` is needed. At most 10,000 levels. (metre;
+                above 0)
+            base: With `interval`: a level from which the others are counted. (metre; default 0)
+            levels: The levels in metres, ascending, none twice. (1 to 10000 elements)
+            output: What contours are. (default "lines")
+            out_spatial_reference: The spatial reference of the features; that of the request when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            type: The GeoJSON type.
+            revision: The world's revision after this. (at least 0)
+            spatialReference: The spatial reference of the features.
+            count: Number of features. (at least 0)
+            features: The contours, with ids from 1; absent when they were sent in parts.
+            sources: The sources that have heights of the cells, by precedence.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            NoGroundError: The ground has no height where the analysis needs one: no elevation source
+                covers the observer, or none has a value there.
+            SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
+                limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
+
+        Example:
+            server.surface.contours(
+                scene="s1",
+                envelope={"xMin": -84.252, "yMin": 36.599, "xMax": -84.249, "yMax": 36.601},
+                levels=[500],
+            )
+        """
+        result: t.SurfaceContoursResult = self._call(
+            "surface/contours",
+            _given(
+                {
+                    "scene": scene,
+                    "spatialReference": spatial_reference,
+                    "stopAtNoData": stop_at_no_data,
+                    "envelope": envelope,
+                    "coarsen": coarsen,
+                    "interval": interval,
+                    "base": base,
+                    "levels": levels,
+                    "output": output,
+                    "outSpatialReference": out_spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def slope(
+        self,
+        *,
+        scene: t.ObjectId,
+        points: Sequence[t.Geometry],
+        spatial_reference: t.SpatialReference | None = None,
+        stop_at_no_data: bool | None = None,
+        method: t.SlopeMethod | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SurfaceSlopeResult:
+        """Slope and aspect of the ground at points, from the cells around the one in which the point lies, of
+        the source that has the ground there; the sides of cells are measured on the ellipsoid.
+
+        Args:
+            scene: The scene whose ground is analysed.
+            points: Points. (1 to 100000 elements)
+            spatial_reference: The spatial reference of the coordinates in the request. (default
+                "EPSG:4326")
+            stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
+                after it; otherwise these are used. (default False)
+            method: The method. (default "horn")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            elevation: For each point the height of its cell; null where there is none. Columns of more
+                than 64 values are packed.
+            slope: The angle of the ground in degrees; null where a cell that is needed has no height.
+            aspect: The direction in which the ground falls, in degrees clockwise from north; null where
+                it is flat or unknown.
+            source: The 0-based index in `sources`; -1, -2 and -3 as in `surface/profile`.
+            sources: The sources of the points, by precedence.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
+                limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
+
+        Example:
+            server.surface.slope(scene="s1", points=[{"type": "Point", "coordinates": [-84.25, 36.6]}])
+        """
+        result: t.SurfaceSlopeResult = self._call(
+            "surface/slope",
+            _given(
+                {
+                    "scene": scene,
+                    "points": points,
+                    "spatialReference": spatial_reference,
+                    "stopAtNoData": stop_at_no_data,
+                    "method": method,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def cells(
+        self,
+        *,
+        scene: t.ObjectId,
+        quantity: t.CellQuantity,
+        spatial_reference: t.SpatialReference | None = None,
+        stop_at_no_data: bool | None = None,
+        envelope: t.Envelope | None = None,
+        coarsen: int | None = None,
+        method: t.SlopeMethod | None = None,
+        azimuth: float | None = None,
+        altitude: float | None = None,
+        z_factor: float | None = None,
+        return_cells: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SurfaceCellsResult:
+        """Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their
+        statistics. Slopes and shading are of the cell and those around it; at the edge of the ground, and
+        beside a cell without a height, there are none. The sides of cells are measured on the ellipsoid.
+
+        Args:
+            scene: The scene whose ground is analysed.
+            quantity: What is computed.
+            spatial_reference: The spatial reference of the coordinates in the request. (default
+                "EPSG:4326")
+            stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
+                after it; otherwise these are used. (default False)
+            envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
+                crosses the antimeridian. When absent, the extent of the first source. The cells are those of
+                the first source, by precedence, that reaches the area, continued over the others: heights of
+                other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.
+            coarsen: The sides of cells, in cells of that source; more than 1 takes heights at the middles
+                of larger cells. (in 1...10000; default 1)
+            method: How gradients are computed. (default "horn")
+            azimuth: Of a hillshade: the direction from which the light comes, clockwise from north.
+                (degree; in -360...360; default 315)
+            altitude: Of a hillshade: the angle of the light above the horizon. (degree; in 0...90;
+                default 45)
+            z_factor: Of a hillshade: heights are multiplied by it. (above 0 and at most 1000; default 1)
+            return_cells: Whether cells are returned, or statistics alone. (default True)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            cells: The cells, if they were requested.
+            statistics: Absent when no cell has a value.
+            sources: The sources that have heights of the cells, by precedence.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            NoGroundError: The ground has no height where the analysis needs one: no elevation source
+                covers the observer, or none has a value there.
+            SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
+                limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
+
+        Example:
+            server.surface.cells(
+                scene="s1",
+                envelope={"xMin": -84.251, "yMin": 36.599, "xMax": -84.249, "yMax": 36.601},
+                quantity="hillshade",
+            )
+        """
+        result: t.SurfaceCellsResult = self._call(
+            "surface/cells",
+            _given(
+                {
+                    "scene": scene,
+                    "quantity": quantity,
+                    "spatialReference": spatial_reference,
+                    "stopAtNoData": stop_at_no_data,
+                    "envelope": envelope,
+                    "coarsen": coarsen,
+                    "method": method,
+                    "azimuth": azimuth,
+                    "altitude": altitude,
+                    "zFactor": z_factor,
+                    "returnCells": return_cells,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def viewshed(
+        self,
+        *,
+        scene: t.ObjectId,
+        observer: t.Geometry,
+        max_distance: float,
+        spatial_reference: t.SpatialReference | None = None,
+        stop_at_no_data: bool | None = None,
+        observer_height: float | None = None,
+        target_height: float | None = None,
+        height_base: t.HeightBase | None = None,
+        curvature: bool | None = None,
+        refraction: float | None = None,
+        cell_size: float | None = None,
+        output: t.ViewshedOutput | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.SurfaceViewshedResult:
+        """What is seen of the ground from a place. The ground is analysed in cells: a cell is visible when
+        its middle, raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell
+        the ground is linear between the middles of cells; a cell is judged by a ray that passes its middle
+        within an eighth of a cell, so that few cells at the edges of what is seen differ from
+        `surface/lineOfSight`. Cells are those of the source that has the ground at the observer, if
+        distances in them are those on the ground within a thousandth, and lines of sight bend by at most
+        half of a cell; else, as for sources in degrees, they are squares of the azimuthal equidistant
+        projection around the observer, and heights are interpolated bilinearly. The ground falls away by
+        curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing.
+        Heights are kept as numbers of 32 bits.
+
+        Args:
+            scene: The scene whose ground is analysed.
+            observer: A point where the ground has a height.
+            max_distance: How far is looked. (metre; above 0 and at most 1000000)
+            spatial_reference: The spatial reference of the coordinates in the request. (default
+                "EPSG:4326")
+            stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
+                after it; otherwise these are used. (default False)
+            observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
+            target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
+            height_base: From where both heights are counted. (default "ground")
+            curvature: Whether the ground falls away with the distance d by d² / 2R, where R is the
+                ellipsoid's radius of curvature at the observer in the direction of the line. (default True)
+            refraction: The part of the curvature by which light bends: the fall is multiplied by 1 less
+                this. 0.13 is usual for light, 0.25 for radio waves (four thirds of the radius); 1/7 is what
+                `gdal_viewshed` assumes. Without `curvature` it does not matter. (in 0...1; default 0.13)
+            cell_size: The sides of cells, around the observer; when absent, the cells of the source, or
+                sides like the shorter one of its cells. At most 16,777,216 cells are analysed. (metre; above
+                0)
+            output: How the viewshed is returned. (default "polygons")
+            out_spatial_reference: The spatial reference of `geometry` and `observer` in the answer; that
+                of the request when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            spatialReference: The spatial reference of `geometry` and `observer`.
+            observer: The point from which was looked, with the height of the eye: the middle of the
+                observer's cell.
+            curvature: Whether the curvature of the earth was taken into account.
+            refraction: The part of the curvature by which light bends.
+            visibleCells: Number of cells that are seen, with the observer's. (at least 0)
+            hiddenCells: Number of cells that are not; neither are cells without a height, or too far
+                away. (at least 0)
+            visibleArea: The area of the cells that are seen, each as large as the observer's. (square
+                metre)
+            geometry: With `polygons`: a multipolygon around the visible cells, connected by their sides.
+                Longitudes continue beyond 180 degrees.
+            cells: With `cells`: the visibility of each.
+            sources: The sources that have heights of the cells, by precedence.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            AddressFailedError: No data came from the address of a source: no connection, an error of its
+                server, or a redirect that is not followed.
+            CredentialsNeededError: The address of a source needs a user name and a password, or others:
+                its server says so, or the address is of a document, which has no secrets.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            NoGroundError: The ground has no height where the analysis needs one: no elevation source
+                covers the observer, or none has a value there.
+            SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
+                limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
+
+        Example:
+            server.surface.viewshed(
+                scene="s1",
+                observer={"type": "Point", "coordinates": [-84.25, 36.6]},
+                max_distance=300,
+            )
+        """
+        result: t.SurfaceViewshedResult = self._call(
+            "surface/viewshed",
+            _given(
+                {
+                    "scene": scene,
+                    "observer": observer,
+                    "maxDistance": max_distance,
+                    "spatialReference": spatial_reference,
+                    "stopAtNoData": stop_at_no_data,
+                    "observerHeight": observer_height,
+                    "targetHeight": target_height,
+                    "heightBase": height_base,
+                    "curvature": curvature,
+                    "refraction": refraction,
+                    "cellSize": cell_size,
+                    "output": output,
+                    "outSpatialReference": out_spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
 
     def profile(
         self,
@@ -15146,6 +15798,10 @@ class Domains(SyncCalling):
     @cached_property
     def overlay(self) -> OverlayMethods:
         return OverlayMethods(self)
+
+    @cached_property
+    def package(self) -> PackageMethods:
+        return PackageMethods(self)
 
     @cached_property
     def scene(self) -> SceneMethods:

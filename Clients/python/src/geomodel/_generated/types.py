@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "80aa3c080da03ed3"
+PROTOCOL_HASH = "ea022cfa477ae7ab"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -4610,6 +4610,174 @@ class OverlayLegendResult(TypedDict):
     """In the renderer's order."""
 
 
+PackageFormat = Literal["geomodel-package"]
+"""The mark of the index of a package.
+
+`geomodel-package`: A package.
+"""
+
+
+class PackageMap(TypedDict):
+    """A map of a package."""
+
+    map: ObjectId
+    """Its id in the package."""
+    title: NotRequired[str]
+    """Its title."""
+    extent: NotRequired[Envelope]
+    """The extent of its layers, longitude and latitude in degrees on WGS 84; absent where none is known."""
+
+
+class PackageScene(TypedDict):
+    """A scene of a package."""
+
+    scene: ObjectId
+    """Its id in the package."""
+    title: NotRequired[str]
+    """Its title."""
+    extent: NotRequired[Envelope]
+    """As of a map."""
+
+
+class PackageIndex(TypedDict):
+    """What a package says of itself."""
+
+    format: PackageFormat
+    """Marks it as the index of a package."""
+    version: int
+    """The version of the form of packages: 1. (at least 1)"""
+    protocolVersion: str
+    """The protocol of the server that made it."""
+    title: NotRequired[str]
+    """A title. (at most 1024 characters)"""
+    description: NotRequired[str]
+    """A description. (at most 65536 characters)"""
+    created: NotRequired[str]
+    """When it was made, RFC 3339."""
+    expires: NotRequired[str]
+    """From when on it is refused, RFC 3339; never when absent."""
+    extent: NotRequired[Envelope]
+    """The extent of its maps and scenes, longitude and latitude in degrees on WGS 84; absent where none is
+    known.
+    """
+    maps: list[PackageMap]
+    """Its maps."""
+    scenes: list[PackageScene]
+    """Its scenes."""
+    origin: NotRequired[Any]
+    """The params of `package/export` that made it, by which `package/update` makes it again; absent in
+    packages of others.
+    """
+
+
+IfPackageExists = Literal["error", "replace"]
+"""What to do when a file of that name exists.
+
+`error`: Refuse with `fileExists`.
+`replace`: Replace it atomically; its owner, mode and attributes are kept.
+"""
+
+LeftOutReason = Literal["notVisible", "outOfScale", "live"]
+"""Why a layer is not in a package.
+
+`notVisible`: It, or a group around it, is hidden.
+`outOfScale`: Its scale range, or that of a group around it, does not meet that of the package.
+`live`: It shows entities.
+"""
+
+
+class LeftOutLayer(TypedDict):
+    """A layer that is not in a package."""
+
+    layer: ObjectId
+    """Its id."""
+    reason: LeftOutReason
+    """The reason."""
+
+
+class PackagedFile(TypedDict):
+    """A file of data in a package."""
+
+    path: str
+    """Its name in the package."""
+    bytes: int
+    """Its size. (at least 0)"""
+    isChanged: NotRequired[bool]
+    """By `package/update`: whether it differs from that of the earlier package."""
+
+
+class PackagedTable(TypedDict):
+    """The features of a layer in a package."""
+
+    source: ObjectId
+    """The source."""
+    sourceLayer: str
+    """The layer in the source."""
+    count: int
+    """The number of its features. (at least 0)"""
+    added: NotRequired[int]
+    """By `package/update`: features, by id, that the earlier package had not. (at least 0)"""
+    changed: NotRequired[int]
+    """By `package/update`: features whose geometry or attributes differ. (at least 0)"""
+    removed: NotRequired[int]
+    """By `package/update`: features that are in the package no longer. (at least 0)"""
+    differences: NotRequired[list[ExportDifference]]
+    """What the file does not hold of the features, or holds in another form, as in `feature/export`; absent
+    when there is no difference.
+    """
+
+
+class PackageExported(TypedDict):
+    """A package that was written."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    path: str
+    """Its absolute path."""
+    bytes: int
+    """Its size. (at least 0)"""
+    files: list[PackagedFile]
+    """Its data."""
+    tables: list[PackagedTable]
+    """The features of the map's layers; none in a package of the whole model, whose files are copied."""
+    leftOut: NotRequired[list[LeftOutLayer]]
+    """The layers that are not in it; absent when all are."""
+
+
+class PackageDescribeResult(TypedDict):
+    """What `package/describe` answers."""
+
+    path: str
+    """Its absolute path."""
+    bytes: int
+    """Its size. (at least 0)"""
+    isExpired: bool
+    """Whether `expires` has come, by the clock."""
+    index: PackageIndex
+    """Its index."""
+
+
+class PackageOpenResult(TypedDict):
+    """What `package/open` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    path: str
+    """The package's absolute path."""
+    maps: list[ObjectId]
+    """The maps that were opened."""
+    scenes: list[ObjectId]
+    """The scenes that were opened."""
+    renamed: NotRequired[dict[str, ObjectId]]
+    """The new ids of objects whose ids were in use; absent when there are none."""
+    problems: NotRequired[list[Failure]]
+    """The first 100 invalid parts; `path` is the pointer in `document.json`, with `map` in what of it belongs
+    to the map; absent when there are none.
+    """
+    problemCount: NotRequired[int]
+    """The number of all of them. (at least 1)"""
+
+
 class Scene(TypedDict):
     """A scene."""
 
@@ -5185,6 +5353,82 @@ class Obstruction(TypedDict):
     """How far the ground is above the line there. (metre)"""
 
 
+CellType = Literal["uint8", "float32"]
+"""The numbers in cells.
+
+`uint8`: Bytes.
+`float32`: Little-endian numbers of 32 bits; NaN without a value.
+"""
+
+
+class GridCells(TypedDict):
+    """Numbers in cells, and where the cells lie."""
+
+    spatialReference: SpatialReference
+    """The spatial reference of `transform`."""
+    transform: list[float]
+    """GDAL's six numbers `t`: the outer corner of cell (column, row) is at x = t0 + column t1 + row t2, y =
+    t3 + column t4 + row t5. (6 elements)
+    """
+    width: int
+    """Number of columns. (at least 1)"""
+    height: int
+    """Number of rows. (at least 1)"""
+    type: CellType
+    """The numbers in `data`."""
+    data: str
+    """The cells in base64, row by row."""
+
+
+ViewshedOutput = Literal["polygons", "cells"]
+"""How a viewshed is returned.
+
+`polygons`: As the outlines of the visible cells.
+`cells`: As cells: 1 visible, 0 hidden, 255 without a height or too far away.
+"""
+
+SlopeMethod = Literal["horn", "zevenbergenThorne"]
+"""How the gradient of a cell is computed.
+
+`horn`: From the eight cells around it, by Horn: for rough ground.
+`zevenbergenThorne`: From the four cells beside it, by Zevenbergen and Thorne: for smooth ground.
+"""
+
+CellQuantity = Literal["elevation", "slope", "aspect", "hillshade"]
+"""What is computed of each cell.
+
+`elevation`: The height in metres, as `float32`.
+`slope`: The angle of the ground in degrees, as `float32`.
+`aspect`: The direction in which the ground falls, in degrees clockwise from north, as `float32`; NaN where it
+is flat.
+`hillshade`: Light on the ground, as `uint8`: 1 in shadow to 255 when the light is at a right angle; 0 without
+a value.
+"""
+
+
+class CellStatistics(TypedDict):
+    """Statistics of the cells with a value."""
+
+    count: int
+    """Number of cells with a value. (at least 1)"""
+    min: float
+    """The least value."""
+    max: float
+    """The greatest value."""
+    mean: float
+    """The mean; of aspects the direction of the mean of unit vectors."""
+    standardDeviation: float
+    """The standard deviation of the values, as of a population."""
+
+
+ContourOutput = Literal["lines", "polygons"]
+"""What contours are.
+
+`lines`: Lines of equal height, with the higher ground on the left; `elevation` is the height.
+`polygons`: Areas between two levels; `minElevation` and `maxElevation` are these, null below the first and
+above the last level.
+"""
+
 SightState = Literal["visible", "hidden", "unknown"]
 """Whether a target is seen.
 
@@ -5221,6 +5465,97 @@ class Sight(TypedDict):
     """Number of samples of the ground between both. (at least 0)"""
     unknownSamples: int
     """Number of those without a height, which hide nothing. (at least 0)"""
+
+
+class SurfaceContoursResult(TypedDict):
+    """What `surface/contours` answers."""
+
+    type: FeatureCollectionType
+    """The GeoJSON type."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    spatialReference: SpatialReference
+    """The spatial reference of the features."""
+    count: int
+    """Number of features. (at least 0)"""
+    features: FeatureList
+    """The contours, with ids from 1; absent when they were sent in parts."""
+    sources: list[GroundSource]
+    """The sources that have heights of the cells, by precedence."""
+
+
+class SurfaceContoursPart(TypedDict):
+    """A part of the result of `surface/contours`."""
+
+    revision: int
+    """The revision of the reply. (at least 0)"""
+    spatialReference: SpatialReference
+    """The spatial reference of the features."""
+    features: FeatureList
+    """The next features."""
+
+
+class SurfaceSlopeResult(TypedDict):
+    """What `surface/slope` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    elevation: Column
+    """For each point the height of its cell; null where there is none. Columns of more than 64 values are
+    packed.
+    """
+    slope: Column
+    """The angle of the ground in degrees; null where a cell that is needed has no height."""
+    aspect: Column
+    """The direction in which the ground falls, in degrees clockwise from north; null where it is flat or
+    unknown.
+    """
+    source: Column
+    """The 0-based index in `sources`; -1, -2 and -3 as in `surface/profile`."""
+    sources: list[GroundSource]
+    """The sources of the points, by precedence."""
+
+
+class SurfaceCellsResult(TypedDict):
+    """What `surface/cells` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    cells: GridCells
+    """The cells, if they were requested."""
+    statistics: NotRequired[CellStatistics]
+    """Absent when no cell has a value."""
+    sources: list[GroundSource]
+    """The sources that have heights of the cells, by precedence."""
+
+
+class SurfaceViewshedResult(TypedDict):
+    """What `surface/viewshed` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    spatialReference: SpatialReference
+    """The spatial reference of `geometry` and `observer`."""
+    observer: Geometry
+    """The point from which was looked, with the height of the eye: the middle of the observer's cell."""
+    curvature: bool
+    """Whether the curvature of the earth was taken into account."""
+    refraction: float
+    """The part of the curvature by which light bends."""
+    visibleCells: int
+    """Number of cells that are seen, with the observer's. (at least 0)"""
+    hiddenCells: int
+    """Number of cells that are not; neither are cells without a height, or too far away. (at least 0)"""
+    visibleArea: float
+    """The area of the cells that are seen, each as large as the observer's. (square metre)"""
+    geometry: Geometry
+    """With `polygons`: a multipolygon around the visible cells, connected by their sides. Longitudes continue
+    beyond 180 degrees.
+    """
+    cells: NotRequired[GridCells]
+    """With `cells`: the visibility of each."""
+    sources: list[GroundSource]
+    """The sources that have heights of the cells, by precedence."""
 
 
 class SurfaceProfileResult(TypedDict):
