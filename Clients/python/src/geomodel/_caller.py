@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 from typing import Any, Callable, Mapping
 
-from . import _wire
+from . import _shapes, _wire
 from ._connection import Connection
 from ._options import CallOptions
 from ._results import shown
@@ -26,7 +26,11 @@ class Caller:
 
         Cancelling the task that waits here cancels the request on the server; an answer that still comes is dropped.
         """
-        return shown(await self._request(method, params))
+        with _wire.encoding(method):
+            batch = _shapes.batch(method, params or {})
+        if batch is None:
+            return shown(await self._request(method, params))
+        return shown(batch.result(await asyncio.gather(*(self._request(method, each) for each in batch.requests))))
 
     async def _request(
         self,
