@@ -188,6 +188,7 @@ let package = Package(
     tests("JSONTests", ["JSON"]),
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
+    tests("TerrainTests", ["Terrain", "Geometry"]),
     tests("CalendarTests", ["Calendar", "TestSupport"]),
     tests("NMEATests", ["NMEA"]),
     tests(

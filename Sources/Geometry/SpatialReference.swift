@@ -58,6 +58,10 @@ public enum TransformError: Error, Hashable, Sendable {
   case noOperation(from: String, to: String)
   /// The position at `index` lies outside the domain of the operation. `latitude` is its y, where that should be a latitude and is none.
   case outsideDomain(index: Int, from: String, to: String, latitude: Double? = nil)
+  /// The heights of a reference are above nothing that is known.
+  case noHeightDatum(String)
+  /// The operation needs grids that are not installed.
+  case gridMissing(from: String, to: String, grids: [String])
   /// The library is not installed.
   case unavailable(reason: String)
 }
@@ -80,6 +84,14 @@ public protocol CoordinateTransformer: Sendable {
   func transform(
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool,
     from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError)
+
+  /// Converts heights in metres at longitudes and latitudes in WGS 84, in place.
+  ///
+  /// - Parameters:
+  ///   - source: a vertical reference, one with a vertical part, or a geographic one with heights; as `target`.
+  func convertHeights(
+    _ heights: inout [Double], at points: [Point], from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError)
 
   /// A box around the whole transformed `envelope`, not only around its corners.

@@ -93,6 +93,80 @@ final class PROJContext: @unchecked Sendable {
     return operation
   }
 
+  /// An operation on longitude, latitude and height, and the metres of a unit of height at both ends; the context keeps it.
+  func heightConversion(
+    from: String, to: String
+  ) throws(TransformError) -> (operation: OpaquePointer, from: Double, to: Double) {
+    let (source, target) = (try spatial(from), try spatial(to))
+    defer {
+      _ = proj.pointee.proj_destroy(source.object)
+      _ = proj.pointee.proj_destroy(target.object)
+    }
+    let pair = Pair(from: "heights of " + from, to: to)
+    if let known = operations[pair] { return (known, source.unit, target.unit) }
+    guard let factory = proj.pointee.proj_create_operation_factory_context(handle, nil) else { throw .noOperation(from: from, to: to) }
+    defer { proj.pointee.proj_operation_factory_context_destroy(factory) }
+    proj.pointee.proj_operation_factory_context_set_grid_availability_use(handle, factory, PROJ_GRID_AVAILABILITY_USED_FOR_SORTING)
+    let list = proj.pointee.proj_create_operations(handle, source.object, target.object, factory)
+    defer { if let list { proj.pointee.proj_list_destroy(list) } }
+    var missing: [String] = []
+    for index in 0..<(list.map { proj.pointee.proj_list_get_count($0) } ?? 0) {
+      guard let list, let plain = proj.pointee.proj_list_get(handle, list, index) else { continue }
+      defer { _ = proj.pointee.proj_destroy(plain) }
+      if proj.pointee.proj_coordoperation_is_instantiable(handle, plain) == 0 { missing += grids(of: plain) }
+      // One that leaves heights as they are is no conversion.
+      guard proj.pointee.proj_coordoperation_is_instantiable(handle, plain) != 0,
+        proj.pointee.proj_coordoperation_has_ballpark_transformation(handle, plain) == 0,
+        let operation = proj.pointee.proj_normalize_for_visualization(handle, plain)
+      else { continue }
+      operations[pair] = operation
+      return (operation, source.unit, target.unit)
+    }
+    var known: Set<String> = []
+    missing = missing.filter { known.insert($0).inserted }
+    throw missing.isEmpty ? .noOperation(from: from, to: to) : .gridMissing(from: from, to: to, grids: missing)
+  }
+
+  /// The grids of an operation that are not installed.
+  private func grids(of operation: OpaquePointer) -> [String] {
+    (0..<proj.pointee.proj_coordoperation_get_grid_used_count(handle, operation)).compactMap { index in
+      var name: UnsafePointer<CChar>?
+      var isThere: Int32 = 0
+      guard proj.pointee.proj_coordoperation_get_grid_used(handle, operation, index, &name, nil, nil, nil, nil, nil, &isThere) != 0, isThere == 0
+      else { return nil }
+      return name.map { String(cString: $0) }
+    }
+  }
+
+  /// A reference with the heights of another over WGS 84, and the metres of a unit of height. The caller destroys it.
+  private func spatial(_ definition: String) throws(TransformError) -> (object: OpaquePointer, unit: Double) {
+    let object = try reference(definition, given: definition)
+    func unit(_ object: OpaquePointer, axis: Int32) -> Double {
+      guard let system = proj.pointee.proj_crs_get_coordinate_system(handle, object) else { return 1 }
+      defer { _ = proj.pointee.proj_destroy(system) }
+      var factor = 1.0
+      _ = proj.pointee.proj_cs_get_axis_info(handle, system, axis, nil, nil, nil, &factor, nil, nil, nil)
+      return factor
+    }
+    var part: OpaquePointer?
+    switch proj.pointee.proj_get_type(object) {
+    case PJ_TYPE_VERTICAL_CRS: part = proj.pointee.proj_create(handle, definition)
+    case PJ_TYPE_COMPOUND_CRS: part = proj.pointee.proj_crs_get_sub_crs(handle, object, 1)
+    case PJ_TYPE_GEOGRAPHIC_3D_CRS:
+      if let copy = proj.pointee.proj_create(handle, definition) { return (copy, unit(object, axis: 2)) }
+    default: break
+    }
+    guard let part else { throw .noHeightDatum(definition) }
+    defer { _ = proj.pointee.proj_destroy(part) }
+    let ground = try reference(SpatialReference.wgs84.definition, given: definition)
+    // PROJ makes references of parts by functions that are experimental, or of text.
+    guard let x = proj.pointee.proj_as_projjson(handle, ground, nil).map({ String(cString: $0) }),
+      let y = proj.pointee.proj_as_projjson(handle, part, nil).map({ String(cString: $0) }),
+      let both = proj.pointee.proj_create(handle, #"{"type": "CompoundCRS", "name": "heights", "components": [\#(x), \#(y)]}"#)
+    else { throw .noHeightDatum(definition) }
+    return (both, unit(part, axis: 0))
+  }
+
   /// Nil for other objects: a datum, an ellipsoid, an operation.
   static func kind(_ type: PJ_TYPE) -> SpatialReferenceInfo.Kind? {
     switch type {

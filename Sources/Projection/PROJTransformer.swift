@@ -84,6 +84,32 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     }
   }
 
+  public func convertHeights(
+    _ heights: inout [Double], at points: [Point], from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) {
+    let context = try pool.take()
+    defer { pool.giveBack(context) }
+    let conversion = try context.heightConversion(
+      from: try canonicalDefinition(source.definition), to: try canonicalDefinition(target.definition))
+    var numbers = [Double](repeating: 0, count: points.count * 3)
+    for (index, point) in points.enumerated() {
+      (numbers[index * 3], numbers[index * 3 + 1], numbers[index * 3 + 2]) = (point.x, point.y, heights[index] / conversion.from)
+    }
+    let (step, count) = (3 * MemoryLayout<Double>.stride, points.count)
+    _ = context.proj.pointee.proj_errno_reset(conversion.operation)
+    numbers.withUnsafeMutableBufferPointer { numbers in
+      guard let base = numbers.baseAddress else { return }
+      _ = context.proj.pointee.proj_trans_generic(
+        conversion.operation, PJ_FWD, base, step, count, base + 1, step, count, base + 2, step, count, nil, 0, 0)
+    }
+    for index in heights.indices where !heights[index].isNaN {
+      guard numbers[index * 3 + 2].isFinite else {
+        throw .outsideDomain(index: index, from: source.definition, to: target.definition)
+      }
+      heights[index] = numbers[index * 3 + 2] * conversion.to
+    }
+  }
+
   /// Uses PROJ's sampling of the box's edges, which handles poles and the antimeridian.
   public func bounds(
     of envelope: Envelope, from source: SpatialReference, to target: SpatialReference

@@ -6,7 +6,7 @@ extension Contours {
   public typealias Ring = [SIMD2<Double>]
 
   /// Where a height equals a level, rings pass beside it, in cells: they would touch there.
-  private static let margin = 1e-6
+  private static let margin = 1e-9
 
   /// A part of a ring: a piece of the lower or the upper line from a side of a square on, or a side of the border from a corner on.
   private struct Part {
@@ -23,7 +23,7 @@ extension Contours {
   ///   - check: as for ``trace(checking:_:)``.
   ///   - body: gets the number of levels below, and polygons; only for areas that exist.
   public func bands(checking check: (Double) throws -> Void, _ body: (Int, [[Ring]]) throws -> Void) throws {
-    let borders = borders()
+    let borders = try borders { try check(0) }
     var marks = [UInt32](repeating: 0, count: heights.count)
     for band in 0...levels.count {
       try check(Double(band) / Double(levels.count + 1))
@@ -47,9 +47,10 @@ extension Contours {
   }
 
   /// The sides of squares that no other square has, by the band of the corner at which they begin, with the square on the left.
-  private func borders() -> [[UInt32]] {
+  private func borders(_ check: () throws -> Void) rethrows -> [[UInt32]] {
     var result = [[UInt32]](repeating: [], count: levels.count + 1)
     for row in 0..<max(height - 1, 0) {
+      try check()
       for square in row * width..<row * width + max(width - 1, 0) where isSquare(square) {
         for side in 0..<4 where beyond(square, side) == nil { result[Int(ranks[corners(square, side).0])].append(UInt32(square * 4 + side)) }
       }

@@ -115,7 +115,7 @@ public struct Viewshed: Sendable {
                 slopes[j + before] = slope
                 guard abs(j) < ring || ownsDiagonals, !slope.isNaN, far.0 * k * k + far.1 * k * a + far.2 * a * a <= limit else { continue }
                 let seen = isAboveGround ? slope + target * inverse : (target - drop) * inverse
-                let ray = Int((a * raysPerStep).rounded()) + rays
+                let ray = Int(a * raysPerStep + Double(rays) + 0.5)
                 cells[(ring - 1) * span + j + before] = seen >= horizon[ray] ? Cell.visible : Cell.hidden
               }
               raise(horizon, slopes, ring, low, high, before, rays)

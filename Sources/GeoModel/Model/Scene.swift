@@ -136,7 +136,7 @@ public struct GroundSamples: Sendable {
   public static let notLoaded = -3
 
   /// Metres; NaN without a value.
-  public internal(set) var heights: [Double]
+  public var heights: [Double]
   /// The index of the source that has the height, or one of the codes.
   public internal(set) var sources: [Int]
 

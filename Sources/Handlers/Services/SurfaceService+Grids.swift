@@ -24,43 +24,44 @@ extension SurfaceService {
         throw RPCError.internalError("an observer without a place")
       }
       let found = try ground.heights([place], .nearest, share).sources[0]
-      guard found >= 0, let source = ground.surface.elevationSources[found].loaded else { throw RPCError.noGround(found, ground) }
+      guard found >= 0, let source = try ground.source(at: place) else { throw RPCError.noGround(found, ground) }
       let sight = try SightGrid(place, params.maxDistance, cellSize: params.cellSize, of: source, ground)
-      let grid = try GroundGrid(sight.frame, ground, shares[0])
-      let index = sight.row * sight.frame.width + sight.column
-      let isAboveGround = params.heightBase == .ground
-      // In cells of its own the observer stands in the middle of one, to which heights are interpolated.
-      let standing = sight.isOwn ? Double(grid.heights[index]) : try ground.heights([place], .bilinear, share).heights[0]
-      guard !standing.isNaN else { throw RPCError.noGround(GroundSamples.noData, ground) }
-      let eye = params.observerHeight + (isAboveGround ? standing : 0)
-      let viewshed = Terrain.Viewshed(
-        width: sight.frame.width, height: sight.frame.height, column: sight.column, row: sight.row, eye: eye, target: params.targetHeight,
-        isAboveGround: isAboveGround, maxDistance: params.maxDistance, metric: sight.metric,
-        fall: (
-          bending.fall(latitude: place.y, azimuth: 90), bending.fall(latitude: place.y, azimuth: 0)
-        ))
-      let sides = Terrain.Viewshed.Side.allCases
-      let heights = grid.heights
-      let cells = viewshed.joined(
-        try shares[1].concurrently(sides.count) { side in
-          try viewshed.scan(sides[side], heights) { try share.work?.checkCancelled() }
-        })
-      let visible = cells.count { $0 == Terrain.Viewshed.Cell.visible }
-      let middle = sight.frame.middle(sight.column, sight.row)
-      let at = try ground.transformer.transform(middle, from: sight.frame.reference, to: reference)
-      var result = SurfaceProtocol.Viewshed.Result(
-        revision: ground.revision, spatialReference: reference.definition,
-        observer: Wire.opaque(.point(Point(x: at.x, y: at.y, z: eye))), curvature: params.curvature, refraction: params.refraction,
-        visibleCells: visible, hiddenCells: cells.count { $0 == Terrain.Viewshed.Cell.hidden },
-        visibleArea: Double(visible) * sight.metric.cellArea, sources: try ground.sources(grid.sources))
-      switch params.output {
-      case .polygons:
-        let polygons = try CellPolygons(frame: sight.frame, reference: reference, near: place, ground: ground)
-          .polygons(cells, of: Terrain.Viewshed.Cell.visible, shares[2])
-        result.geometry = Wire.opaque(polygons)
-      case .cells: result.cells = GridCells.wire(sight.frame, cells)
+      return try sight.frame.whenRoom(share) {
+        let grid = try GroundGrid(sight.frame, ground, shares[0])
+        let index = sight.row * sight.frame.width + sight.column
+        let isAboveGround = params.heightBase == .ground
+        // In cells of its own the observer stands in the middle of one, to which heights are interpolated.
+        let standing = sight.isOwn ? Double(grid.heights[index]) : try ground.heights([place], .bilinear, share).heights[0]
+        guard !standing.isNaN else { throw RPCError.noGround(GroundSamples.noData, ground) }
+        let eye = params.observerHeight + (isAboveGround ? standing : 0)
+        let viewshed = Terrain.Viewshed(
+          width: sight.frame.width, height: sight.frame.height, column: sight.column, row: sight.row, eye: eye, target: params.targetHeight,
+          isAboveGround: isAboveGround, maxDistance: params.maxDistance, metric: sight.metric,
+          fall: (
+            bending.fall(latitude: place.y, azimuth: 90), bending.fall(latitude: place.y, azimuth: 0)
+          ))
+        let sides = Terrain.Viewshed.Side.allCases
+        let heights = grid.heights
+        let cells = viewshed.joined(
+          try shares[1].concurrently(sides.count) { side in
+            try viewshed.scan(sides[side], heights) { try share.work?.checkCancelled() }
+          })
+        let visible = cells.count { $0 == Terrain.Viewshed.Cell.visible }
+        let middle = sight.frame.middle(sight.column, sight.row)
+        let at = try ground.transformer.transform(middle, from: sight.frame.reference, to: reference)
+        var result = SurfaceProtocol.Viewshed.Result(
+          revision: ground.revision, spatialReference: reference.definition,
+          observer: Wire.opaque(.point(Point(x: at.x, y: at.y, z: eye))), curvature: params.curvature, refraction: params.refraction,
+          visibleCells: visible, hiddenCells: cells.count { $0 == Terrain.Viewshed.Cell.hidden },
+          visibleArea: Double(visible) * sight.metric.cellArea, sources: try ground.sources(grid.sources))
+        switch params.output {
+        case .polygons:
+          result.geometry = Wire.opaque(
+            try GridShapes(sight.frame, reference, ground).polygons(cells, of: Terrain.Viewshed.Cell.visible, shares[2]))
+        case .cells: result.cells = GridCells.wire(sight.frame, cells)
+        }
+        return result
       }
-      return result
     }
   }
 }
@@ -82,16 +83,19 @@ extension SurfaceService {
     let wantsParts = params.wantsParts
     @Sendable func features(_ share: WorkShare) throws -> (FeatureTexts, SurfaceProtocol.Contours.Result) {
       let shares = share.split(by: 2, 3)
-      let grid = try GroundGrid(try GridFrame.area(params, ground).frame, ground, shares[0])
-      let levels = try params.levels ?? levels(of: grid.heights, params.interval ?? 1, params.base)
-      let texts = try ContourFeatures(frame: grid.frame, reference: reference, ground: ground, levels: levels)
-        .texts(
-          grid.heights, params.output, isStreamed: wantsParts, limit: pieceLimit,
-          at: params.levels == nil ? "/params/interval" : "/params/levels", shares[1])
-      let result = SurfaceProtocol.Contours.Result(
-        type: .featureCollection, revision: ground.revision, spatialReference: reference.definition, count: texts.count,
-        sources: try ground.sources(grid.sources))
-      return (texts, result)
+      let frame = try GridFrame.area(params, ground).frame
+      return try frame.whenRoom(share) {
+        let grid = try GroundGrid(frame, ground, shares[0])
+        let levels = try params.levels ?? levels(of: grid.heights, params.interval ?? 1, params.base)
+        let texts = try ContourFeatures(shapes: try GridShapes(grid.frame, reference, ground), levels: levels)
+          .texts(
+            grid.heights, params.output, isStreamed: wantsParts, limit: pieceLimit,
+            at: params.levels == nil ? "/params/interval" : "/params/levels", shares[1])
+        let result = SurfaceProtocol.Contours.Result(
+          type: .featureCollection, revision: ground.revision, spatialReference: reference.definition, count: texts.count,
+          sources: try ground.sources(grid.sources))
+        return (texts, result)
+      }
     }
     guard wantsParts else {
       return plan { share in
@@ -118,7 +122,13 @@ extension SurfaceService {
       throw RPCError.surfaceTooLarge(
         count, limit: Terrain.Contours.levelLimit, "There would be \(Int(min(count, 9e15))) levels.", path: "/params/interval")
     }
-    return (0..<max(Int(count), 0)).map { base + (first + Double($0)) * interval }
+    // Levels that are too near to each other to differ are one.
+    var last = -Double.infinity
+    return (0..<max(Int(count), 0)).compactMap { index in
+      let level = base + (first + Double(index)) * interval
+      defer { last = level }
+      return level > last ? level : nil
+    }
   }
 
   package static func slope(
@@ -167,21 +177,23 @@ extension SurfaceService {
     return plan { share in
       let shares = share.split(by: 2, 3)
       let area = try GridFrame.area(params, ground)
-      let grid = try GroundGrid(area.frame, ground, shares[0])
-      var result = SurfaceProtocol.Cells.Result(revision: ground.revision, sources: try ground.sources(grid.sources))
-      guard let frame = area.frame.cut(area.columns, area.rows) else { return result }
-      let values = try GroundCells(grid: grid, columns: area.columns, rows: area.rows, ground: ground, method: .init(params.method))
-        .values(params, shares[1])
-      result.statistics = try statistics(values, isAngle: params.quantity == .aspect, share)
-      if params.returnCells {
-        // In base64 four characters are three bytes.
-        let bytes = values.count * (params.quantity == .hillshade ? 1 : 4) / 3 * 4
-        if let limit = share.work?.resultBytes, bytes > limit { throw RPCError.resultTooLarge(limit: limit) }
-        result.cells =
-          params.quantity == .hillshade
-          ? GridCells.wire(frame, values.map { $0.isNaN ? 0 : UInt8($0) }) : GridCells.wire(frame, values)
+      return try area.frame.whenRoom(share) {
+        let grid = try GroundGrid(area.frame, ground, shares[0])
+        var result = SurfaceProtocol.Cells.Result(revision: ground.revision, sources: try ground.sources(grid.sources))
+        guard let frame = area.frame.cut(area.columns, area.rows) else { return result }
+        let values = try GroundCells(grid: grid, columns: area.columns, rows: area.rows, ground: ground, method: .init(params.method))
+          .values(params, shares[1])
+        result.statistics = try statistics(values, isAngle: params.quantity == .aspect, share)
+        if params.returnCells {
+          // In base64 four characters are three bytes.
+          let bytes = values.count * (params.quantity == .hillshade ? 1 : 4) / 3 * 4
+          if let limit = share.work?.resultBytes, bytes > limit { throw RPCError.resultTooLarge(limit: limit) }
+          result.cells =
+            params.quantity == .hillshade
+            ? GridCells.wire(frame, values.map { $0.isNaN ? 0 : UInt8($0) }) : GridCells.wire(frame, values)
+        }
+        return result
       }
-      return result
     }
   }
 

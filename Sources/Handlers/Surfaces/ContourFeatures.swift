@@ -45,9 +45,7 @@ struct FeatureTexts: Sendable {
 }
 
 struct ContourFeatures {
-  let frame: GridFrame
-  let reference: SpatialReference
-  let ground: Ground
+  let shapes: GridShapes
   let levels: [Double]
 
   /// - Parameters:
@@ -59,15 +57,15 @@ struct ContourFeatures {
   ) throws -> FeatureTexts {
     var texts = FeatureTexts()
     do {
-      let contours = try Terrain.Contours(heights, width: frame.width, levels: levels, limit: limit) { try share.work?.checkCancelled() }
+      let contours = try Terrain.Contours(heights, width: shapes.frame.width, levels: levels, limit: limit) { try share.work?.checkCancelled() }
       switch output {
       case .lines:
         try contours.trace(checking: { try share.checkpoint($0) }) { level, line in
-          try append(.lineString(try positions(line, share)), &texts, isStreamed, share) { $0.member("elevation", levels[level]) }
+          try append(.lineString(try shapes.positions(line, isRing: false, share)), &texts, isStreamed, share) { $0.member("elevation", levels[level]) }
         }
       case .polygons:
         try contours.bands(checking: { try share.checkpoint($0) }) { band, polygons in
-          let geometry = Geometry.multiPolygon(try polygons.map { try $0.map { try positions($0, share) } })
+          let geometry = Geometry.multiPolygon(try polygons.map { try $0.map { try shapes.positions($0, isRing: true, share) } })
           try append(geometry.withRightHandRings, &texts, isStreamed, share) { writer in
             for (name, level) in [("minElevation", band - 1), ("maxElevation", band)] {
               writer.key(name)
@@ -81,20 +79,6 @@ struct ContourFeatures {
         Double(error.count), limit: limit, "The contours would have \(error.count) pieces.", path: path)
     }
     return texts
-  }
-
-  private func positions(_ line: [SIMD2<Double>], _ share: WorkShare) throws -> Positions {
-    var numbers: [Double] = []
-    numbers.reserveCapacity(line.count * 2)
-    for point in line {
-      let place = frame.transform.position(column: point.x, row: point.y)
-      numbers.append(place.x)
-      numbers.append(place.y)
-    }
-    let line = Geometry.lineString(Positions(values: numbers))
-    let moved = try ground.transformer.transform(line, from: frame.reference, to: reference) { try share.work?.checkCancelled() }
-    guard case .lineString(let positions) = moved else { return Positions() }
-    return positions
   }
 
   private func append(

@@ -16,6 +16,9 @@ struct Ground: Sendable {
   /// The reference of the coordinates in the request.
   let reference: SpatialReference
   let stopsAtNoData: Bool
+  /// What heights are converted to; nil for those of the files.
+  let verticalReference: SpatialReference?
+  let assumedVerticalReference: SpatialReference?
   let transformer: any CoordinateTransformer
   let geodesy: any Geodesy
   let revision: Int
@@ -24,6 +27,8 @@ struct Ground: Sendable {
     surface = try world.scenes.require(ID(options.scene)).surface
     reference = try world.canonical(options.spatialReference) ?? .wgs84
     stopsAtNoData = options.stopAtNoData
+    verticalReference = try world.canonical(options.verticalReference)
+    assumedVerticalReference = try world.canonical(options.assumedVerticalReference)
     (transformer, geodesy, revision) = (world.transformer, world.geodesy, world.revision)
   }
 
@@ -51,8 +56,27 @@ struct Ground: Sendable {
       at: points, reference: reference, interpolation: interpolation, stopsAtNoData: stopsAtNoData, transformer: transformer,
       isCancelled: { work?.isCancelled ?? false })
     try work?.checkCancelled()
-    guard let samples else { throw RPCError.internalError("an elevation source has read nothing") }
+    guard var samples else { throw RPCError.internalError("an elevation source has read nothing") }
+    for number in verticalReference == nil ? [] : Set(samples.sources).filter({ $0 >= 0 }) {
+      guard let source = surface.elevationSources[number].loaded else { continue }
+      let own = samples.sources.indices.filter { samples.sources[$0] == number }
+      let places = try transformed(.multiPoint(Positions(own.map { points[$0] })), from: reference, to: .wgs84, share)
+      let heights = try converted(own.map { samples.heights[$0] }, at: places, of: source)
+      for (index, height) in zip(own, heights) { samples.heights[index] = height }
+    }
     return samples
+  }
+
+  /// Heights of a source in the vertical reference that was requested.
+  ///
+  /// - Parameter places: in WGS 84.
+  func converted(_ heights: [Double], at places: [Point], of source: any ElevationSource) throws -> [Double] {
+    guard let verticalReference else { return heights }
+    var heights = heights
+    let isKnown = try transformer.describe(source.reference).heightDatum != .unknown
+    try transformer.convertHeights(
+      &heights, at: places, from: isKnown ? source.reference : assumedVerticalReference ?? source.reference, to: verticalReference)
+    return heights
   }
 
   /// Converts points of the request to WGS 84.
@@ -88,19 +112,29 @@ struct Ground: Sendable {
     return positions.points
   }
 
-  /// The lengths in metres of the sides of a source's cell at a point in WGS 84; nil where that is not known.
-  func cellSides(of source: any ElevationSource, at point: Point) -> (x: Double, y: Double)? {
+  /// The shorter side of a source's cell at a point in WGS 84, in metres; nil where that is not known.
+  func cellSide(of source: any ElevationSource, at point: Point) -> Double? {
     guard let center = try? transformer.transform(point, from: .wgs84, to: source.reference) else { return nil }
     let step = source.transform
-    func side(_ dx: Double, _ dy: Double) -> Double? {
-      let next = Point(x: center.x + dx, y: center.y + dy)
-      guard let other = try? transformer.transform(next, from: source.reference, to: .wgs84),
-        let line = try? geodesy.inverse(from: point, to: other), line.distance > 0
+    // At a pole one of the directions leads nowhere.
+    let steps = [(step.xPerColumn, step.yPerColumn), (step.xPerRow, step.yPerRow), (-step.xPerRow, -step.yPerRow)]
+    return steps.compactMap { dx, dy in
+      guard let other = try? transformer.transform(Point(x: center.x + dx, y: center.y + dy), from: source.reference, to: .wgs84),
+        let line = try? geodesy.inverse(from: point, to: other), line.distance > 1e-3
       else { return nil }
       return line.distance
+    }.min()
+  }
+
+  /// The first source that covers a point in WGS 84, with or without a value there.
+  func source(at point: Point) throws -> (any ElevationSource)? {
+    try sources.first { source in
+      let wrap = WorldWrap(try transformer.describe(source.reference), transformer)
+      guard let place = try? transformer.transform(point, from: .wgs84, to: source.reference) else { return false }
+      let turned = wrap?.turned(place, into: source.extent) ?? place
+      let pixel = source.transform.pixel(x: turned.x, y: turned.y)
+      return pixel.column >= 0 && pixel.row >= 0 && pixel.column <= Double(source.width) && pixel.row <= Double(source.height)
     }
-    guard let x = side(step.xPerColumn, step.yPerColumn), let y = side(step.xPerRow, step.yPerRow) else { return nil }
-    return (x, y)
   }
 
   /// The sources of these indexes, by precedence.

@@ -6,6 +6,7 @@ import Geometry
 import JSONRPC
 import Planning
 import Platform
+import Synchronization
 import Terrain
 import WireCoding
 
@@ -160,6 +161,29 @@ extension SIMD2<Double> {
   }
 }
 
+/// Analyses of large grids that take memory at the same time.
+private let largeGrids = Mutex(0)
+
+extension GridFrame {
+  /// Of grids with more cells, so many are analysed at once; others wait.
+  private static let largeCount = 1 << 20
+  private static let largeAtOnce = 2
+
+  /// Runs an analysis of the grid when there is room for it.
+  func whenRoom<Result>(_ share: WorkShare, _ body: () throws -> Result) throws -> Result {
+    guard width * height > Self.largeCount else { return try body() }
+    while !largeGrids.withLock({ count in
+      if count < Self.largeAtOnce { count += 1 } else { return false }
+      return true
+    }) {
+      try share.work?.checkCancelled()
+      pauseThread()
+    }
+    defer { largeGrids.withLock { $0 -= 1 } }
+    return try body()
+  }
+}
+
 /// Heights of the ground in the cells of a grid.
 struct GroundGrid {
   /// Cells of a block in which coordinates are interpolated between its corners.
@@ -184,11 +208,46 @@ struct GroundGrid {
     for ((number, source), share) in zip(loaded, shares) {
       try share.checkpoint(0)
       guard heights.contains(where: \.isNaN) else { break }
-      let isUsed = try copy(source, ground, share) ?? sample(source, ground, share)
-      if isUsed { sources.insert(number) }
+      let before = ground.verticalReference == nil ? [] : heights
+      guard try copy(source, ground, share) ?? sample(source, ground, share) else { continue }
+      sources.insert(number)
+      if !before.isEmpty { try convert(source, before, ground, share) }
     }
     if ground.stopsAtNoData {
       for index in heights.indices where heights[index] == -.infinity { heights[index] = .nan }
+    }
+  }
+
+  /// Converts the heights that a source has added.
+  private mutating func convert(_ source: any ElevationSource, _ before: [Float], _ ground: Ground, _ share: WorkShare) throws {
+    func nodes(_ count: Int) -> [Int] { Array(stride(from: 0, to: count - 1, by: Self.block)) + [count - 1] }
+    let (columns, rows) = (nodes(frame.width), nodes(frame.height))
+    var above: [Double?] = []
+    for (index, row) in rows.enumerated() {
+      try share.work?.checkCancelled()
+      let places = try ground.transformer.transformEach(columns.map { frame.middle($0, row) }, from: frame.reference, to: .wgs84)
+        .map { try? $0.get() }
+      // Nodes beyond the earth or the grid have no difference; neither have the cells around them.
+      let below: [Double?] = try places.map { place in
+        guard let place else { return nil }
+        do { return try ground.converted([0], at: [place], of: source)[0] } catch TransformError.outsideDomain { return nil }
+      }
+      let (first, last) = (index == 0 ? row : rows[index - 1] + 1, row)
+      for row in first...last {
+        let v = index == 0 ? 0 : Double(row - rows[index - 1]) / Double(last - rows[index - 1])
+        for column in 0..<frame.width where before[row * frame.width + column].isNaN && heights[row * frame.width + column].isFinite {
+          let node = min(column / Self.block, columns.count - 1)
+          let next = min(node + 1, columns.count - 1)
+          let u = next == node ? 0 : Double(column - columns[node]) / Double(columns[next] - columns[node])
+          let top = index == 0 ? below : above
+          guard let a = top[node], let b = top[next], let c = below[node], let d = below[next] else {
+            heights[row * frame.width + column] = .nan
+            continue
+          }
+          heights[row * frame.width + column] += Float((1 - v) * ((1 - u) * a + u * b) + v * ((1 - u) * c + u * d))
+        }
+      }
+      above = below
     }
   }
 

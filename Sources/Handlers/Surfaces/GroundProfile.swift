@@ -91,9 +91,9 @@ struct GroundProfile {
     let probes = try GroundProfile(vertices, step: nil, count: 65, ground, share).points
     let found = try ground.heights(probes, .nearest, share).sources
     guard let index = found.firstIndex(where: { $0 >= 0 }), let source = ground.surface.elevationSources[found[index]].loaded,
-      let sides = ground.cellSides(of: source, at: probes[index])
+      let side = ground.cellSide(of: source, at: probes[index])
     else { return max(length / 1000, least) }
-    return max(min(sides.x, sides.y), least)
+    return max(side, least)
   }
 
   /// - Parameter heights: NaN where the ground has none.

@@ -34,7 +34,7 @@ struct SightGrid {
       self = grid
       return
     }
-    guard let size = cellSize ?? ground.cellSides(of: source, at: observer).map({ min($0.x, $0.y) }) else {
+    guard let size = cellSize ?? ground.cellSide(of: source, at: observer) else {
       throw TransformError.noOperation(from: SpatialReference.wgs84.definition, to: source.reference.definition)
     }
     let definition = "+proj=aeqd +lat_0=\(observer.y.jsonText) +lon_0=\(observer.x.jsonText) +datum=WGS84 +units=m +no_defs +type=crs"
@@ -50,11 +50,8 @@ struct SightGrid {
   private init(
     _ frame: GridFrame, _ column: Int, _ row: Int, _ metric: CellMetric, _ maxDistance: Double, isOwn: Bool, _ ground: Ground
   ) throws {
-    // The box around the circle: the rows and columns of the inverse matrix are its half axes.
-    let (east, north) = (metric.cells(east: maxDistance, north: 0), metric.cells(east: 0, north: maxDistance))
-    let across = (east.columns * east.columns + north.columns * north.columns).squareRoot()
-    let down = (east.rows * east.rows + north.rows * north.rows).squareRoot()
-    let (columns, rows) = try frame.reached(Self.span(column, across), Self.span(row, down), ground) ?? (column...column, row...row)
+    let spans = Self.spans(column, row, metric, maxDistance)
+    let (columns, rows) = try frame.reached(spans.columns, spans.rows, ground) ?? (column...column, row...row)
     guard let cut = frame.cut(columns.lowerBound..<columns.upperBound + 1, rows.lowerBound..<rows.upperBound + 1), columns.contains(column), rows.contains(row) else {
       throw RPCError.internalError("the cells of a viewshed have no size")
     }
@@ -63,9 +60,17 @@ struct SightGrid {
     (self.column, self.row, self.metric) = (column - columns.lowerBound, row - rows.lowerBound, metric)
   }
 
-  private static func span(_ middle: Int, _ reach: Double) -> ClosedRange<Int> {
-    let reach = Int(min(reach.rounded(.up), 1e12))
-    return middle - reach...middle + reach
+  /// The columns and rows around the circle of a distance.
+  private static func spans(
+    _ column: Int, _ row: Int, _ metric: CellMetric, _ distance: Double
+  ) -> (columns: ClosedRange<Int>, rows: ClosedRange<Int>) {
+    // The rows and columns of the inverse matrix are the half axes of its box.
+    let (east, north) = (metric.cells(east: distance, north: 0), metric.cells(east: 0, north: distance))
+    func span(_ middle: Int, _ a: Double, _ b: Double) -> ClosedRange<Int> {
+      let reach = Int(min((a * a + b * b).squareRoot().rounded(.up), 1e12))
+      return middle - reach...middle + reach
+    }
+    return (span(column, east.columns, north.columns), span(row, east.rows, north.rows))
   }
 
   /// The source's own cells; nil where lines of sight would bend in them.
@@ -83,8 +88,15 @@ struct SightGrid {
     guard let metric = frame.metric(at: column, row, ground),
       let center = try? ground.transformer.transform(frame.middle(column, row), from: source.reference, to: .wgs84)
     else { return nil }
-    for azimuth in stride(from: 0.0, to: 360, by: 45) {
-      let way = SIMD2.polar(azimuth, maxDistance)
+    // The farthest corner of what sources reach.
+    let spans = spans(column, row, metric, maxDistance)
+    guard let reached = try frame.reached(spans.columns, spans.rows, ground) else { return nil }
+    let corners = [reached.columns.lowerBound, reached.columns.upperBound].flatMap { c in
+      [reached.rows.lowerBound, reached.rows.upperBound].map { r in metric.column * Double(c - column) + metric.row * Double(r - row) }
+    }
+    let distance = min(maxDistance, corners.map { ($0 * $0).sum().squareRoot() }.max() ?? 0)
+    for azimuth in distance > 0 ? Array(stride(from: 0.0, to: 360, by: 45)) : [] {
+      let way = SIMD2.polar(azimuth, distance)
       let offset = metric.cells(east: way.x, north: way.y)
       let end = frame.transform.position(column: Double(column) + 0.5 + offset.columns, row: Double(row) + 0.5 + offset.rows)
       guard let point = try? ground.transformer.transform(Point(x: end.x, y: end.y), from: source.reference, to: .wgs84),
@@ -92,8 +104,8 @@ struct SightGrid {
       else { return nil }
       // A line that bends evenly is a quarter of what its direction is off at the end away from its chord.
       let turn = (line.startAzimuth - azimuth).remainder(dividingBy: 360) * .pi / 180
-      let bend = metric.cells(east: cos(azimuth * .pi / 180) * turn * maxDistance / 4, north: sin(azimuth * .pi / 180) * turn * maxDistance / 4)
-      guard abs(line.distance - maxDistance) <= distanceTolerance * maxDistance, abs(bend.columns) <= bendTolerance,
+      let bend = metric.cells(east: cos(azimuth * .pi / 180) * turn * distance / 4, north: sin(azimuth * .pi / 180) * turn * distance / 4)
+      guard abs(line.distance - distance) <= distanceTolerance * distance, abs(bend.columns) <= bendTolerance,
         abs(bend.rows) <= bendTolerance
       else { return nil }
     }
@@ -101,56 +113,64 @@ struct SightGrid {
   }
 }
 
-/// Cells of a grid as polygons in another reference.
-struct CellPolygons {
+/// Shapes of a grid in another reference.
+struct GridShapes {
   /// Cells along a straight side between corners, where sides bend in the other reference.
   private static let longest = 16
 
   let frame: GridFrame
   let reference: SpatialReference
-  /// A place in WGS 84 near the cells.
-  let near: Point
   let ground: Ground
+  private let isSame: Bool
+  /// A longitude near the grid, where the reference is geographic and not the grid's.
+  private let near: Double?
 
+  init(_ frame: GridFrame, _ reference: SpatialReference, _ ground: Ground) throws {
+    (self.frame, self.reference, self.ground, isSame) = (frame, reference, ground, reference == frame.reference)
+    let middle = frame.middle(frame.width / 2, frame.height / 2)
+    let isGeographic = try !isSame && ground.transformer.describe(reference).kind == .geographic
+    near = isGeographic ? (try? ground.transformer.transform(middle, from: frame.reference, to: reference))?.x : nil
+  }
+
+  /// The outlines of cells with a value.
   func polygons(_ cells: [UInt8], of value: UInt8, _ share: WorkShare) throws -> Geometry {
-    let isSame = reference == frame.reference
     let limit = share.work?.resultBytes ?? .max
     let outline = try Outline(cells, width: frame.width, of: value, longest: isSame ? .max : Self.longest) { count in
       try share.work?.checkCancelled()
       // A position has at least so many characters.
       guard count * 12 <= limit else { throw RPCError.resultTooLarge(limit: limit) }
     }
-    let wraps = try !isSame && ground.transformer.describe(reference).kind == .geographic
     let polygons = try outline.polygons.enumerated().map { index, rings in
       if index & 63 == 0 { try share.checkpoint(index, of: outline.polygons.count) }
-      return try rings.map { ring in
-        var numbers: [Double] = []
-        numbers.reserveCapacity(ring.count * 2)
-        for corner in ring {
-          let place = frame.transform.position(column: Double(corner.x), row: Double(corner.y))
-          numbers.append(place.x)
-          numbers.append(place.y)
-        }
-        let positions = Geometry.lineString(Positions(values: numbers))
-        let moved = try ground.transformer.transform(positions, from: frame.reference, to: reference) { try share.work?.checkCancelled() }
-        guard case .lineString(let moved) = moved else { return Positions() }
-        return wraps ? try unrolled(moved) : moved
-      }
+      return try rings.map { try positions($0.lazy.map { SIMD2(Double($0.x), Double($0.y)) }, isRing: true, share) }
     }
     return Geometry.multiPolygon(polygons).withRightHandRings
   }
 
-  /// A ring without steps of a whole turn.
-  private func unrolled(_ ring: Positions) throws -> Positions {
-    var last = near.x
-    var points: [Point] = []
-    for point in ring.points {
-      let x = point.x + ((last - point.x) / 360).rounded() * 360
-      points.append(Point(x: x, y: point.y))
-      last = x
+  /// Converts columns and rows from the outer corner of the first cell. Longitudes continue beyond 180 degrees.
+  func positions(_ places: some Swift.Collection<SIMD2<Double>>, isRing: Bool, _ share: WorkShare) throws -> Positions {
+    var numbers: [Double] = []
+    numbers.reserveCapacity(places.count * 2)
+    for place in places {
+      let position = frame.transform.position(column: place.x, row: place.y)
+      numbers.append(position.x)
+      numbers.append(position.y)
     }
-    guard let first = points.first, abs(last - first.x) > 1 else { return Positions(points) }
-    // A ring around a pole.
-    throw TransformError.outsideDomain(index: 0, from: frame.reference.definition, to: reference.definition)
+    let line = Geometry.lineString(Positions(values: numbers))
+    let moved = try ground.transformer.transform(line, from: frame.reference, to: reference) { try share.work?.checkCancelled() }
+    guard case .lineString(let positions) = moved else { return Positions() }
+    guard var last = near else { return positions }
+    var values = positions.values
+    for index in stride(from: 0, to: values.count, by: 2) {
+      values[index] += ((last - values[index]) / 360).rounded() * 360
+      last = values[index]
+    }
+    guard !isRing || abs(last - (values.first ?? last)) < 180 else {
+      throw RPCError(
+        .transformFailed, "An area surrounds a pole, where it has no outline in \(reference.definition.prefix(200)).",
+        path: "/params/outSpatialReference", expected: "a spatial reference of the pole, such as EPSG:3413"
+      ).with("source", frame.reference.definition).with("target", reference.definition)
+    }
+    return Positions(values: values)
   }
 }

@@ -127,9 +127,9 @@ struct Sightlines {
 
   private func usualStep(at observer: Point, _ source: Int, _ distance: Double) -> Double {
     guard source >= 0, let raster = ground.surface.elevationSources[source].loaded,
-      let sides = ground.cellSides(of: raster, at: observer)
+      let side = ground.cellSide(of: raster, at: observer)
     else { return max(distance / 1000, 1e-3) }
-    return max(min(sides.x, sides.y) / 2, 1e-3)
+    return max(side / 2, 1e-3)
   }
 
   /// - Returns: also the index of the first sample that hides the target.

@@ -29,6 +29,15 @@ extension RPCError {
         .transformFailed, "Position \(index) has no coordinates in \(target)\(reason ?? ".")",
         path: place.path(toPosition: index), expected: latitude == nil ? nil : Self.latitudes
       ).with("index", index).with("source", source).with("target", target)
+    case .noHeightDatum(let name):
+      self.init(
+        .noHeightDatum, "It is not known what heights of \(name.prefix(200)) are above.", path: place.path(toText: name),
+        expected: "a vertical reference such as EPSG:5773, or EPSG:4979 for the ellipsoid; `assumedVerticalReference` for files that do not say")
+    case .gridMissing(let source, let target, let grids):
+      self = RPCError(
+        .gridMissing, "PROJ lacks grids to convert heights from \(source.prefix(200)) to \(target): \(grids.joined(separator: ", ")).",
+        path: place.path(toText: target)
+      ).with("grids", grids)
     case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
     }
   }
