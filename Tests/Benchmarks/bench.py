@@ -16,6 +16,7 @@ import random
 import re
 import resource
 import shlex
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -37,6 +38,7 @@ PROGRAMS = {
     "clusters": ("floors/clusters.c", ["-lm"]),
     "features": ("floors/features.c", ["-lgdal"]),
     "scan": ("floors/scan.c", []),
+    "profile": ("floors/profile.c", ["-lgdal", "-lproj", "-lm"]),
 }
 Figures = dict[str, float]
 
@@ -155,6 +157,17 @@ MEASURES = [
     Measure("geotrigger-fix", "motion", "us", "fix_microseconds"),
     Measure("views-in-motion", "motion", "x real time", "views_times_real"),
     Measure("location-notification", "motion", "us", "notification_microseconds", own_key="echo_microseconds", most=1.3),
+    Measure("profile", "surfaces", "ms", "profile_milliseconds", most=2),
+    Measure("line-of-sight", "surfaces", "ms", "sight_milliseconds", most=2),
+    Measure("viewshed", "surfaces", "ms", "viewshed_milliseconds", most=1),
+    Measure("viewshed-polygons", "surfaces", "ms", "viewshed_polygons_milliseconds", floor_key="viewshed_milliseconds"),
+    Measure("contours", "surfaces", "ms", "contours_milliseconds", most=1.1),
+    *(
+        measure
+        for kind in ("viewshed", "contours")
+        for measure in (
+            Measure(f"{kind}-cancel", "surfaces", "ms", f"cancel_{kind}_milliseconds", limit=50),
+            Measure(f"{kind}-cancel-worker", "surfaces", "ms", f"worker_{kind}_milliseconds", limit=100))),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
@@ -482,6 +495,20 @@ class Bench:
             raise Skipped("the C server has nothing that moves")
         return "" if side == "floor" else output_of([sys.executable, str(HERE / "motion.py"), "--", *self.server])
 
+    def surfaces(self, side: str) -> str:
+        """Analyses of 2,000 x 2,000 cells; GDAL's tools are the floor of those in cells, on all processors as the server."""
+        if self.server == self.floor:
+            raise Skipped("the C server has no ground")
+        if any(shutil.which(tool) is None for tool in ("gdal_viewshed", "gdal_contour")):
+            raise Skipped("no gdal_viewshed and gdal_contour (gdal-bin)")
+        path, script = BUILD / "hills.tif", [sys.executable, str(HERE / "surfaces.py")]
+        if not path.exists():
+            output_of([*script, "make", str(path)])
+        with all_processors():
+            if side == "floor":
+                return output_of([*script, "tools", str(path), str(BUILD / "profile")])
+            return output_of([*script, "server", str(path), "--", *self.server])
+
     def subscribed(self, mode: str, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has no subscriptions")
@@ -501,6 +528,7 @@ class Bench:
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits, "reading": self.reading,
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction, "motion": self.motion,
+            "surfaces": self.surfaces,
             "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side),
             "undo": lambda side: self.objects("undo", side),
