@@ -217,6 +217,11 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a
   /// value there.
   case noGround
+  /// Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and
+  /// `assumedVerticalReference` is absent; or the reference has no heights.
+  case noHeightDatum
+  /// PROJ could convert heights with a grid that is not installed.
+  case gridMissing
   /// The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or
   /// distance, or larger cells take fewer.
   case surfaceTooLarge
@@ -357,8 +362,10 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .notLoaded: -31050
     case .unknownField: -31051
     case .wrongFieldType: -31056
-    case .noGround: -31162
-    case .surfaceTooLarge: -31161
+    case .noGround: -31166
+    case .noHeightDatum: -31167
+    case .gridMissing: -31164
+    case .surfaceTooLarge: -31168
     case .tooManyGroups: -31058
     case .noTime: -31057
     case .notConnected: -31095

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "ea022cfa477ae7ab"
+  public static let hash = "bc3a3be7ab2026ff"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
@@ -1390,52 +1390,54 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "surface/contours", domain: "surface", shape: .task, since: "0.5.0",
-      params: ["scene", "spatialReference", "stopAtNoData", "envelope", "coarsen", "interval", "base", "levels",
-      "output", "outSpatialReference"], required: ["scene"],
+      params: ["scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference",
+      "envelope", "coarsen", "interval", "base", "levels", "output", "outSpatialReference"], required: ["scene"],
       errors: [.resultTooLarge, .noGround, .unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
       .transformFailed, .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead,
-      .libraryMissing, .surfaceTooLarge, .contentModified]
+      .libraryMissing, .surfaceTooLarge, .noHeightDatum, .gridMissing, .contentModified]
     ),
     MethodInfo(
       name: "surface/slope", domain: "surface", shape: .task, since: "0.5.0",
-      params: ["scene", "spatialReference", "stopAtNoData", "points", "method"], required: ["scene", "points"],
+      params: ["scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference",
+      "points", "method"], required: ["scene", "points"],
       errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
-      .surfaceTooLarge, .contentModified]
+      .surfaceTooLarge, .noHeightDatum, .gridMissing, .contentModified]
     ),
     MethodInfo(
       name: "surface/cells", domain: "surface", shape: .task, since: "0.5.0",
-      params: ["scene", "spatialReference", "stopAtNoData", "envelope", "coarsen", "quantity", "method", "azimuth",
-      "altitude", "zFactor", "returnCells"], required: ["scene", "quantity"],
+      params: ["scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference",
+      "envelope", "coarsen", "quantity", "method", "azimuth", "altitude", "zFactor", "returnCells"], required:
+      ["scene", "quantity"],
       errors: [.resultTooLarge, .noGround, .unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
       .transformFailed, .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead,
-      .libraryMissing, .surfaceTooLarge, .contentModified]
+      .libraryMissing, .surfaceTooLarge, .noHeightDatum, .gridMissing, .contentModified]
     ),
     MethodInfo(
       name: "surface/viewshed", domain: "surface", shape: .task, since: "0.5.0",
-      params: ["scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase",
-      "curvature", "refraction", "observer", "maxDistance", "cellSize", "output", "outSpatialReference"], required:
-      ["scene", "observer", "maxDistance"],
+      params: ["scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference",
+      "observerHeight", "targetHeight", "heightBase", "curvature", "refraction", "observer", "maxDistance",
+      "cellSize", "output", "outSpatialReference"], required: ["scene", "observer", "maxDistance"],
       errors: [.noGround, .resultTooLarge, .unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
       .transformFailed, .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead,
-      .libraryMissing, .surfaceTooLarge, .contentModified]
+      .libraryMissing, .surfaceTooLarge, .noHeightDatum, .gridMissing, .contentModified]
     ),
     MethodInfo(
       name: "surface/profile", domain: "surface", shape: .task, since: "0.5.0",
-      params: ["scene", "spatialReference", "stopAtNoData", "line", "step", "count", "interpolation"], required:
-      ["scene", "line"],
+      params: ["scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference", "line",
+      "step", "count", "interpolation"], required: ["scene", "line"],
       errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
-      .surfaceTooLarge, .contentModified]
+      .surfaceTooLarge, .noHeightDatum, .gridMissing, .contentModified]
     ),
     MethodInfo(
       name: "surface/lineOfSight", domain: "surface", shape: .task, since: "0.5.0",
-      params: ["scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase",
-      "curvature", "refraction", "observers", "targets", "step", "interpolation"], required: ["scene", "observers",
-      "targets"],
+      params: ["scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference",
+      "observerHeight", "targetHeight", "heightBase", "curvature", "refraction", "observers", "targets", "step",
+      "interpolation"], required: ["scene", "observers", "targets"],
       errors: [.unknownId, .invalidGeometry, .emptyGeometry, .unknownSpatialReference, .transformFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
-      .surfaceTooLarge, .contentModified]
+      .surfaceTooLarge, .noHeightDatum, .gridMissing, .contentModified]
     ),
     MethodInfo(
       name: "task/list", domain: "task", shape: .session, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ea022cfa477ae7ab"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"bc3a3be7ab2026ff"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1442,9 +1442,9 @@ public enum OpenRPCDocument {
 {"name":"outSpatialReference","value":"EPSG:25832"},\#
 {"name":"quadrantSegments","value":1},\#
 {"name":"whereClause","value":"name = 'a'"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:25832","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"Polygon","coordinates":[[[501000,5316300.22433],[500000,5317300.22433],[499000,5316300.22433],[500000,5315300.22433],[501000,5316300.22433]]]},\#
-"properties":{"name":"a","kind":"x","n":1}}],"fields":[{"name":"name","type":"string"},\#
-{"name":"kind","type":"string"},\#
-{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+"properties":{"kind":"x","n":1,"name":"a"}}],"fields":[{"name":"kind","type":"string"},\#
+{"name":"n","type":"integer"},\#
+{"name":"name","type":"string"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"feature/dissolve","summary":"Features that have attributes in common as one: the union of their geometries, with these attributes and statistics of others.","description":"Features that have attributes in common as one: the union of their geometries, with these attributes and statistics of others. In ascending order of the attributes; ids are numbered from 1.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1569,11 +1569,11 @@ public enum OpenRPCDocument {
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"places"},\#
 {"name":"area","value":{"type":"Envelope","xMin":8,"yMin":47,"xMax":9.5,"yMax":49}}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:4326","count":2,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[9,48]},\#
-"properties":{"name":"a","kind":"x","n":1}},\#
+"properties":{"kind":"x","n":1,"name":"a"}},\#
 {"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[9.1,48]},\#
-"properties":{"name":"b","kind":"y","n":2}}],"fields":[{"name":"name","type":"string"},\#
-{"name":"kind","type":"string"},\#
-{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+"properties":{"kind":"y","n":2,"name":"b"}}],"fields":[{"name":"kind","type":"string"},\#
+{"name":"n","type":"integer"},\#
+{"name":"name","type":"string"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"feature/combine","summary":"The overlay of features with others.","description":"The overlay of features with others. Attributes of the others that have a name of the first get `_2`; of parts with one side alone the others are null. Parts have the lower of both dimensions; what only touches is left out. Ids are numbered from 1.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"others","description":"The other features.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1633,10 +1633,10 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"areas"},\#
 {"name":"others","value":{"layer":"areas","whereClause":"n = 2"}},\#
 {"name":"operation","value":"erase"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:25832","count":2,"features":[{"type":"Feature","id":1,"geometry":{"type":"Polygon","coordinates":[[[0,0],[3,0],[3,4],[0,4],[0,0]]]},\#
-"properties":{"name":"west","n":1}},\#
+"properties":{"n":1,"name":"west"}},\#
 {"type":"Feature","id":2,"geometry":{"type":"Polygon","coordinates":[[[20,0],[21,0],[21,1],[20,1],[20,0]]]},\#
-"properties":{"name":"far","n":3}}],"fields":[{"name":"name","type":"string"},\#
-{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+"properties":{"n":3,"name":"far"}}],"fields":[{"name":"n","type":"integer"},\#
+{"name":"name","type":"string"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"feature/centroid","summary":"The centres of mass of features as points; with `inside` points within the features.","description":"The centres of mass of features as points; with `inside` points within the features.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1693,12 +1693,12 @@ public enum OpenRPCDocument {
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"areas"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:25832","count":3,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2,2]},\#
-"properties":{"name":"west","n":1}},\#
+"properties":{"n":1,"name":"west"}},\#
 {"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[5,2]},\#
-"properties":{"name":"east","n":2}},\#
+"properties":{"n":2,"name":"east"}},\#
 {"type":"Feature","id":3,"geometry":{"type":"Point","coordinates":[20.5,0.5]},\#
-"properties":{"name":"far","n":3}}],"fields":[{"name":"name","type":"string"},\#
-{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+"properties":{"n":3,"name":"far"}}],"fields":[{"name":"n","type":"integer"},\#
+{"name":"name","type":"string"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"feature/project","summary":"Features in another spatial reference.","description":"Features in another spatial reference. Z is transformed, M is kept where the result has it.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1756,9 +1756,9 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"places"},\#
 {"name":"outSpatialReference","value":"EPSG:3857"},\#
 {"name":"whereClause","value":"name = 'a'"}],"result":{"name":"result","value":{"revision":8,"spatialReference":"EPSG:3857","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[1001875.41714,6106854.83489]},\#
-"properties":{"name":"a","kind":"x","n":1}}],"fields":[{"name":"name","type":"string"},\#
-{"name":"kind","type":"string"},\#
-{"name":"n","type":"integer"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+"properties":{"kind":"x","n":1,"name":"a"}}],"fields":[{"name":"kind","type":"string"},\#
+{"name":"n","type":"integer"},\#
+{"name":"name","type":"string"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"feature/calculate","summary":"Features with new attributes: those of `computedFields`.","description":"Features with new attributes: those of `computedFields`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3923,11 +3923,13 @@ public enum OpenRPCDocument {
 {"name":"surface/contours","summary":"Contours of the ground, as GeoJSON features, in the order of levels.","description":"Contours of the ground, as GeoJSON features, in the order of levels. The ground is linear between the middles of neighbouring cells; contours reach to the middles of the outermost ones, and to those beside cells without a height. A height that equals a level is above it. With `meta.partialResultToken` features are sent in parts; the reply then has none.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"envelope","description":"The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian. When absent, the extent of the first source. The cells are those of the first source, by precedence, that reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"coarsen","description":"The sides of cells, in cells of that source; more than 1 takes heights at the middles of larger cells.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
 {"name":"interval","description":"The distance of levels; this or `levels` is needed. At most 10,000 levels.","required":false,"schema":{"type":"number","exclusiveMinimum":0},\#
 "x-unit":"metre"},\#
-{"name":"base","description":"With `interval`: a level from which the others are counted.","required":false,"schema":{"type":"number","default":0},\#
+{"name":"base","description":"With `interval`: a level from which the others are counted.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
 "x-unit":"metre"},\#
 {"name":"levels","description":"The levels in metres, ascending, none twice.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
 "minItems":1,"maxItems":10000}},\#
@@ -3956,8 +3958,10 @@ public enum OpenRPCDocument {
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
-{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
-{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31166,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
+{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
+{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"envelope","value":{"xMin":-84.252,"yMin":36.599,"xMax":-84.249,"yMax":36.601}},\#
 {"name":"levels","value":[500]}],"result":{"name":"result","value":{"type":"FeatureCollection","revision":1,"spatialReference":"EPSG:4326","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"LineString","coordinates":[[-84.2524305556,36.5983333333],[-84.2516666667,36.5986728395],[-84.2508333333,36.5991304348],[-84.2507575758,36.5991666667],[-84.25,36.5995289855],[-84.2491666667,36.6],[-84.2483333333,36.6001470588]]},\#
 "properties":{"elevation":500}}],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
@@ -3966,6 +3970,8 @@ public enum OpenRPCDocument {
 "minItems":1,"maxItems":100000}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"method","description":"The method.","required":false,"schema":{"$ref":"#/components/schemas/SlopeMethod","default":"horn"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceSlopeResult","schema":{"type":"object","required":["revision","elevation","slope","aspect","source","sources"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "elevation":{"$ref":"#/components/schemas/Column","description":"For each point the height of its cell; null where there is none. Columns of more than 64 values are packed."},\#
@@ -3986,12 +3992,16 @@ public enum OpenRPCDocument {
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
-{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
+{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"points","value":[{"type":"Point","coordinates":[-84.25,36.6]}]}],"result":{"name":"result","value":{"revision":1,"elevation":[513],"slope":[20.0812499781],"aspect":[146.297892149],"source":[0],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"surface/cells","summary":"Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics.","description":"Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics. Slopes and shading are of the cell and those around it; at the edge of the ground, and beside a cell without a height, there are none. The sides of cells are measured on the ellipsoid.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"quantity","description":"What is computed.","required":true,"schema":{"$ref":"#/components/schemas/CellQuantity"}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"envelope","description":"The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian. When absent, the extent of the first source. The cells are those of the first source, by precedence, that reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"coarsen","description":"The sides of cells, in cells of that source; more than 1 takes heights at the middles of larger cells.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
 {"name":"method","description":"How gradients are computed.","required":false,"schema":{"$ref":"#/components/schemas/SlopeMethod","default":"horn"}},\#
@@ -4019,18 +4029,22 @@ public enum OpenRPCDocument {
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
-{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
-{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31166,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
+{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
+{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"envelope","value":{"xMin":-84.251,"yMin":36.599,"xMax":-84.249,"yMax":36.601}},\#
 {"name":"quantity","value":"hillshade"}],"result":{"name":"result","value":{"revision":1,"cells":{"spatialReference":"EPSG:4326","transform":[-84.25125,0.000833333333333,0,36.60125,0,-0.000833333333333],"width":3,"height":3,"type":"uint8","data":"YmVwZW12dXuD"},\#
 "statistics":{"count":9,"min":98,"max":131,"mean":112.222222222,"standardDeviation":10.4857339888},\#
 "sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"surface/viewshed","summary":"What is seen of the ground from a place.","description":"What is seen of the ground from a place. The ground is analysed in cells: a cell is visible when its middle, raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell the ground is linear between the middles of cells; a cell is judged by a ray that passes its middle within an eighth of a cell, so that few cells at the edges of what is seen differ from `surface/lineOfSight`. Cells are those of the source that has the ground at the observer, if distances in them are those on the ground within a thousandth, and lines of sight bend by at most half of a cell; else, as for sources in degrees, they are squares of the azimuthal equidistant projection around the observer, and heights are interpolated bilinearly. The ground falls away by curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing. Heights are kept as numbers of 32 bits.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"surface/viewshed","summary":"What is seen of the ground from a place.","description":"What is seen of the ground from a place. The ground is analysed in cells: a cell is visible when its middle, raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell the ground is linear between the middles of cells; a cell is judged by a ray that passes its middle within an eighth of a cell, so that few cells at the edges of what is seen differ from `surface/lineOfSight`. Cells are those of the first source, by precedence, that covers the observer, if distances in them are those on the ground within a thousandth, and lines of sight bend by at most half of a cell; else, as for sources in degrees, or far away, they are squares of the azimuthal equidistant projection around the observer, and heights are interpolated bilinearly. The ground falls away by curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing. Heights are kept as numbers of 32 bits.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"observer","description":"A point where the ground has a height.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"maxDistance","description":"How far is looked.","required":true,"schema":{"type":"number","maximum":1000000,"exclusiveMinimum":0},\#
 "x-unit":"metre"},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"observerHeight","description":"The height of the eye.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
 "x-unit":"metre"},\#
 {"name":"targetHeight","description":"The height of the targets.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
@@ -4038,7 +4052,7 @@ public enum OpenRPCDocument {
 {"name":"heightBase","description":"From where both heights are counted.","required":false,"schema":{"$ref":"#/components/schemas/HeightBase","default":"ground"}},\#
 {"name":"curvature","description":"Whether the ground falls away with the distance d by d² / 2R, where R is the ellipsoid's radius of curvature at the observer in the direction of the line.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"refraction","description":"The part of the curvature by which light bends: the fall is multiplied by 1 less this. 0.13 is usual for light, 0.25 for radio waves (four thirds of the radius); 1/7 is what `gdal_viewshed` assumes. Without `curvature` it does not matter.","required":false,"schema":{"type":"number","minimum":0,"maximum":1,"default":0.13}},\#
-{"name":"cellSize","description":"The sides of cells, around the observer; when absent, the cells of the source, or sides like the shorter one of its cells. At most 16,777,216 cells are analysed.","required":false,"schema":{"type":"number","exclusiveMinimum":0},\#
+{"name":"cellSize","description":"The sides of cells, around the observer; when absent, the cells of the source, or sides like the shorter one of its cells. At most 16,777,216 cells are analysed.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":100000},\#
 "x-unit":"metre"},\#
 {"name":"output","description":"How the viewshed is returned.","required":false,"schema":{"$ref":"#/components/schemas/ViewshedOutput","default":"polygons"}},\#
 {"name":"outSpatialReference","description":"The spatial reference of `geometry` and `observer` in the answer; that of the request when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
@@ -4067,8 +4081,10 @@ public enum OpenRPCDocument {
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
-{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
-{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31166,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
+{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
+{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"observer","value":{"type":"Point","coordinates":[-84.25,36.6]}},\#
 {"name":"maxDistance","value":300}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","observer":{"type":"Point","coordinates":[-84.25,36.6,515]},\#
 "curvature":true,"refraction":0.13,"visibleCells":34,"hiddenCells":15,"visibleArea":189028.472067,"geometry":{"type":"MultiPolygon","coordinates":[[[[-84.2512500271,36.6016797946],[-84.2512500163,36.6010078742],[-84.2520833604,36.6010078626],[-84.2520832701,36.5976482593],[-84.250416654,36.5976482768],[-84.2504166504,36.5969763559],[-84.2495833496,36.5969763559],[-84.249583346,36.5976482768],[-84.2479167299,36.5976482593],[-84.2479167118,36.5983201801],[-84.2470833966,36.5983201627],[-84.2470833207,36.6003359246],[-84.2479166576,36.6003359421],[-84.2479166215,36.601679783],[-84.2512500271,36.6016797946]]],[[[-84.2537500163,36.6003359013],[-84.2537499837,36.5996639807],[-84.252916654,36.599664004],[-84.2529166793,36.6003359246],[-84.2537500163,36.6003359013]]]]},\#
@@ -4077,6 +4093,8 @@ public enum OpenRPCDocument {
 {"name":"line","description":"A line.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"step","description":"Maximum distance of samples. When this and `count` are absent: the shorter side of a cell of the first source that has a height on the line, or a thousandth of the line when none has one.","required":false,"schema":{"type":"number","exclusiveMinimum":0},\#
 "x-unit":"metre"},\#
 {"name":"count","description":"Number of samples, in place of `step`.","required":false,"schema":{"type":"integer","minimum":2,"maximum":1000000}},\#
@@ -4106,7 +4124,9 @@ public enum OpenRPCDocument {
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
-{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
+{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"line","value":{"type":"LineString","coordinates":[[-84.25,36.6],[-84.24,36.6]]}},\#
 {"name":"count","value":3}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","length":894.757606896,"count":3,"distance":[0,447.378803448,894.757606896],"x":[-84.25,-84.245,-84.24],"y":[36.6,36.6000001049,36.6],"elevation":[513,474.001887857,441],"source":[0,0,0],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}],"known":3,"statistics":{"minElevation":441,"maxElevation":513,"meanElevation":476.000629286,"gain":0,"loss":72.0000000001,"surfaceLength":897.669704567,"maxUpSlope":0,"maxDownSlope":4.98189305984,"meanSlope":4.6004008058}}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"surface/lineOfSight","summary":"Whether targets are seen from observers, and where the ground hides them first.","description":"Whether targets are seen from observers, and where the ground hides them first. The line is straight above the geodesic; the ground is sampled at equal distances of at most `step`, and falls away by curvature and refraction. A single observer is paired with all targets, a single target with all observers; else the lists are of equal length, and pairs have the same index.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -4116,6 +4136,8 @@ public enum OpenRPCDocument {
 "minItems":1,"maxItems":100000}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates in the request.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"observerHeight","description":"The height of the eye.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
 "x-unit":"metre"},\#
 {"name":"targetHeight","description":"The height of the targets.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
@@ -4146,7 +4168,9 @@ public enum OpenRPCDocument {
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
-{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
+{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"observers","value":[{"type":"Point","coordinates":[-84.25,36.6]}]},\#
 {"name":"targets","value":[{"type":"Point","coordinates":[-84.24,36.6]}]}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","curvature":true,"refraction":0.13,"lines":[{"observer":0,"target":0,"state":"hidden","distance":894.757606896,"azimuth":89.9970188756,"observerElevation":515,"targetElevation":441,"clearance":-4.83776851051,"obstruction":{"location":{"type":"Point","coordinates":[-84.24125,36.6000000459,452.000357906]},\#
 "distance":782.912906034,"above":1.75632285751},\#
@@ -6697,9 +6721,15 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "wrongFieldType":{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType","path":"/params/renderer/field","expected":"a field of numbers","found":"boolean"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"$ref":"#/components/schemas/FieldType","description":"The type of the field."}}},\#
 "x-since":"0.1.0"},\#
-"noGround":{"code":-31162,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround","path":"/params/observer"},\#
+"noGround":{"code":-31166,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround","path":"/params/observer"},\#
 "x-since":"0.5.0"},\#
-"surfaceTooLarge":{"code":-31161,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge","needed":36000000,"limit":16777216},\#
+"noHeightDatum":{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum","path":"/params/verticalReference"},\#
+"x-since":"0.5.0"},\#
+"gridMissing":{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing","path":"/params/verticalReference","grids":["us_nga_egm08_25.tif"]},\#
+"x-data":{"type":"object","required":["grids"],"properties":{"grids":{"type":"array","items":{"type":"string"},\#
+"description":"The grids, of which one, or several of one operation, suffice."}}},\#
+"x-since":"0.5.0"},\#
+"surfaceTooLarge":{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge","needed":36000000,"limit":16777216},\#
 "x-data":{"type":"object","required":["needed","limit"],"properties":{"needed":{"type":"integer","minimum":1,"description":"The number that it would take, at most 9007199254740991."},\#
 "limit":{"type":"integer","minimum":1,"description":"The greatest number."}}},\#
 "x-since":"0.5.0"},\#

@@ -515,24 +515,30 @@ package enum ParamMembers {
     "state/set": params(["path", "value"]),
     "state/unobserve": params(["subscription"]),
     "surface/contours": params([
-      "scene", "spatialReference", "stopAtNoData", .init("envelope", .named { envelope }), "coarsen", "interval",
-      "base", "levels", "output", "outSpatialReference", "partialResultToken"
+      "scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference",
+      .init("envelope", .named { envelope }), "coarsen", "interval", "base", "levels", "output",
+      "outSpatialReference", "partialResultToken"
     ]),
-    "surface/slope": params(["scene", "spatialReference", "stopAtNoData", "points", "method"]),
+    "surface/slope": params([
+      "scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference", "points", "method"
+    ]),
     "surface/cells": params([
-      "scene", "spatialReference", "stopAtNoData", .init("envelope", .named { envelope }), "coarsen", "quantity",
-      "method", "azimuth", "altitude", "zFactor", "returnCells"
+      "scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference",
+      .init("envelope", .named { envelope }), "coarsen", "quantity", "method", "azimuth", "altitude", "zFactor",
+      "returnCells"
     ]),
     "surface/viewshed": params([
-      "scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase", "curvature",
-      "refraction", "observer", "maxDistance", "cellSize", "output", "outSpatialReference"
+      "scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference", "observerHeight",
+      "targetHeight", "heightBase", "curvature", "refraction", "observer", "maxDistance", "cellSize", "output",
+      "outSpatialReference"
     ]),
     "surface/profile": params([
-      "scene", "spatialReference", "stopAtNoData", "line", "step", "count", "interpolation"
+      "scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference", "line", "step",
+      "count", "interpolation"
     ]),
     "surface/lineOfSight": params([
-      "scene", "spatialReference", "stopAtNoData", "observerHeight", "targetHeight", "heightBase", "curvature",
-      "refraction", "observers", "targets", "step", "interpolation"
+      "scene", "spatialReference", "stopAtNoData", "verticalReference", "assumedVerticalReference", "observerHeight",
+      "targetHeight", "heightBase", "curvature", "refraction", "observers", "targets", "step", "interpolation"
     ]),
     "task/list": params(["scope"]),
     "task/cancel": params(["task"]),

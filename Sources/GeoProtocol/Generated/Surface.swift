@@ -475,6 +475,12 @@ public enum SurfaceProtocol {
     /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
     /// used.
     var stopAtNoData: Bool { get }
+    /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid
+    /// of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every
+    /// sixteenth one.
+    var verticalReference: String? { get }
+    /// With `verticalReference`: what heights of sources that do not say it are above.
+    var assumedVerticalReference: String? { get }
   }
 
   /// How lines of sight bend.
@@ -511,6 +517,12 @@ public enum SurfaceProtocol {
       /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
       /// used.
       public var stopAtNoData: Bool
+      /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
+      /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
+      /// every sixteenth one.
+      public var verticalReference: String?
+      /// With `verticalReference`: what heights of sources that do not say it are above.
+      public var assumedVerticalReference: String?
       /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
       /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
       /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
@@ -531,12 +543,15 @@ public enum SurfaceProtocol {
 
       public init(
         scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        verticalReference: String? = nil, assumedVerticalReference: String? = nil,
         envelope: SessionProtocol.Envelope? = nil, coarsen: Int = 1, interval: Double? = nil, base: Double = 0,
         levels: [Double]? = nil, output: SurfaceProtocol.ContourOutput = .lines, outSpatialReference: String? = nil
       ) {
         self.scene = scene
         self.spatialReference = spatialReference
         self.stopAtNoData = stopAtNoData
+        self.verticalReference = verticalReference
+        self.assumedVerticalReference = assumedVerticalReference
         self.envelope = envelope
         self.coarsen = coarsen
         self.interval = interval
@@ -555,6 +570,14 @@ public enum SurfaceProtocol {
           : "EPSG:4326"
         let stopAtNoData = json["stopAtNoData"]
         self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let verticalReference = json["verticalReference"]
+        self.verticalReference = try verticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(verticalReference)
+          : nil
+        let assumedVerticalReference = json["assumedVerticalReference"]
+        self.assumedVerticalReference = try assumedVerticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(assumedVerticalReference)
+          : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let coarsen = json["coarsen"]
@@ -562,7 +585,9 @@ public enum SurfaceProtocol {
         let interval = json["interval"]
         self.interval = try interval.isPresent ? interval.double("number above 0") { $0 > 0 } : nil
         let base = json["base"]
-        self.base = try base.isPresent ? base.double() : 0
+        self.base = try base.isPresent
+          ? base.double("number in -100000000...100000000") { $0 >= -100000000 && $0 <= 100000000 }
+          : 0
         let levels = json["levels"]
         self.levels = try levels.isPresent
           ? levels.array("array of 1 to 10000 elements", 1...10000) { (e) throws(JSONError) in try e.double() }
@@ -663,18 +688,27 @@ public enum SurfaceProtocol {
       /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
       /// used.
       public var stopAtNoData: Bool
+      /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
+      /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
+      /// every sixteenth one.
+      public var verticalReference: String?
+      /// With `verticalReference`: what heights of sources that do not say it are above.
+      public var assumedVerticalReference: String?
       /// Points.
       public var points: [JSONOpaque]
       /// The method.
       public var method: SurfaceProtocol.SlopeMethod
 
       public init(
-        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false, points: [JSONOpaque],
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        verticalReference: String? = nil, assumedVerticalReference: String? = nil, points: [JSONOpaque],
         method: SurfaceProtocol.SlopeMethod = .horn
       ) {
         self.scene = scene
         self.spatialReference = spatialReference
         self.stopAtNoData = stopAtNoData
+        self.verticalReference = verticalReference
+        self.assumedVerticalReference = assumedVerticalReference
         self.points = points
         self.method = method
       }
@@ -688,6 +722,14 @@ public enum SurfaceProtocol {
           : "EPSG:4326"
         let stopAtNoData = json["stopAtNoData"]
         self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let verticalReference = json["verticalReference"]
+        self.verticalReference = try verticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(verticalReference)
+          : nil
+        let assumedVerticalReference = json["assumedVerticalReference"]
+        self.assumedVerticalReference = try assumedVerticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(assumedVerticalReference)
+          : nil
         self.points =
           try json["points"].array("array of 1 to 100000 elements", 1...100000) { (e) throws(JSONError) in try e.opaque("object") }
         let method = json["method"]
@@ -754,6 +796,12 @@ public enum SurfaceProtocol {
       /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
       /// used.
       public var stopAtNoData: Bool
+      /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
+      /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
+      /// every sixteenth one.
+      public var verticalReference: String?
+      /// With `verticalReference`: what heights of sources that do not say it are above.
+      public var assumedVerticalReference: String?
       /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
       /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
       /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
@@ -776,6 +824,7 @@ public enum SurfaceProtocol {
 
       public init(
         scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        verticalReference: String? = nil, assumedVerticalReference: String? = nil,
         envelope: SessionProtocol.Envelope? = nil, coarsen: Int = 1, quantity: SurfaceProtocol.CellQuantity,
         method: SurfaceProtocol.SlopeMethod = .horn, azimuth: Double = 315, altitude: Double = 45,
         zFactor: Double = 1, returnCells: Bool = true
@@ -783,6 +832,8 @@ public enum SurfaceProtocol {
         self.scene = scene
         self.spatialReference = spatialReference
         self.stopAtNoData = stopAtNoData
+        self.verticalReference = verticalReference
+        self.assumedVerticalReference = assumedVerticalReference
         self.envelope = envelope
         self.coarsen = coarsen
         self.quantity = quantity
@@ -802,6 +853,14 @@ public enum SurfaceProtocol {
           : "EPSG:4326"
         let stopAtNoData = json["stopAtNoData"]
         self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let verticalReference = json["verticalReference"]
+        self.verticalReference = try verticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(verticalReference)
+          : nil
+        let assumedVerticalReference = json["assumedVerticalReference"]
+        self.assumedVerticalReference = try assumedVerticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(assumedVerticalReference)
+          : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
         let coarsen = json["coarsen"]
@@ -866,12 +925,12 @@ public enum SurfaceProtocol {
   /// What is seen of the ground from a place. The ground is analysed in cells: a cell is visible when its middle,
   /// raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell the ground is linear
   /// between the middles of cells; a cell is judged by a ray that passes its middle within an eighth of a cell, so
-  /// that few cells at the edges of what is seen differ from `surface/lineOfSight`. Cells are those of the source
-  /// that has the ground at the observer, if distances in them are those on the ground within a thousandth, and lines
-  /// of sight bend by at most half of a cell; else, as for sources in degrees, they are squares of the azimuthal
-  /// equidistant projection around the observer, and heights are interpolated bilinearly. The ground falls away by
-  /// curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing. Heights are kept as
-  /// numbers of 32 bits.
+  /// that few cells at the edges of what is seen differ from `surface/lineOfSight`. Cells are those of the first
+  /// source, by precedence, that covers the observer, if distances in them are those on the ground within a
+  /// thousandth, and lines of sight bend by at most half of a cell; else, as for sources in degrees, or far away,
+  /// they are squares of the azimuthal equidistant projection around the observer, and heights are interpolated
+  /// bilinearly. The ground falls away by curvature and refraction as in `surface/lineOfSight`. A cell without a
+  /// height hides nothing. Heights are kept as numbers of 32 bits.
   public enum Viewshed {
     public static let name: StaticString = "surface/viewshed"
 
@@ -883,6 +942,12 @@ public enum SurfaceProtocol {
       /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
       /// used.
       public var stopAtNoData: Bool
+      /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
+      /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
+      /// every sixteenth one.
+      public var verticalReference: String?
+      /// With `verticalReference`: what heights of sources that do not say it are above.
+      public var assumedVerticalReference: String?
       /// The height of the eye. Unit: metre.
       public var observerHeight: Double
       /// The height of the targets. Unit: metre.
@@ -909,7 +974,8 @@ public enum SurfaceProtocol {
       public var outSpatialReference: String?
 
       public init(
-        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false, observerHeight: Double = 2,
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        verticalReference: String? = nil, assumedVerticalReference: String? = nil, observerHeight: Double = 2,
         targetHeight: Double = 0, heightBase: SurfaceProtocol.HeightBase = .ground, curvature: Bool = true,
         refraction: Double = 0.13, observer: JSONOpaque, maxDistance: Double, cellSize: Double? = nil,
         output: SurfaceProtocol.ViewshedOutput = .polygons, outSpatialReference: String? = nil
@@ -917,6 +983,8 @@ public enum SurfaceProtocol {
         self.scene = scene
         self.spatialReference = spatialReference
         self.stopAtNoData = stopAtNoData
+        self.verticalReference = verticalReference
+        self.assumedVerticalReference = assumedVerticalReference
         self.observerHeight = observerHeight
         self.targetHeight = targetHeight
         self.heightBase = heightBase
@@ -938,6 +1006,14 @@ public enum SurfaceProtocol {
           : "EPSG:4326"
         let stopAtNoData = json["stopAtNoData"]
         self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let verticalReference = json["verticalReference"]
+        self.verticalReference = try verticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(verticalReference)
+          : nil
+        let assumedVerticalReference = json["assumedVerticalReference"]
+        self.assumedVerticalReference = try assumedVerticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(assumedVerticalReference)
+          : nil
         let observerHeight = json["observerHeight"]
         self.observerHeight = try observerHeight.isPresent
           ? observerHeight.double("number in -100000000...100000000") { $0 >= -100000000 && $0 <= 100000000 }
@@ -958,7 +1034,9 @@ public enum SurfaceProtocol {
         self.maxDistance =
           try json["maxDistance"].double("number above 0 and at most 1000000") { $0 > 0 && $0 <= 1000000 }
         let cellSize = json["cellSize"]
-        self.cellSize = try cellSize.isPresent ? cellSize.double("number above 0") { $0 > 0 } : nil
+        self.cellSize = try cellSize.isPresent
+          ? cellSize.double("number in 0.001...100000") { $0 >= 0.001 && $0 <= 100000 }
+          : nil
         let output = json["output"]
         self.output = try output.isPresent ? SurfaceProtocol.ViewshedOutput(from: output) : .polygons
         let outSpatialReference = json["outSpatialReference"]
@@ -1058,6 +1136,12 @@ public enum SurfaceProtocol {
       /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
       /// used.
       public var stopAtNoData: Bool
+      /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
+      /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
+      /// every sixteenth one.
+      public var verticalReference: String?
+      /// With `verticalReference`: what heights of sources that do not say it are above.
+      public var assumedVerticalReference: String?
       /// A line.
       public var line: JSONOpaque
       /// Maximum distance of samples. When this and `count` are absent: the shorter side of a cell of the first
@@ -1069,12 +1153,15 @@ public enum SurfaceProtocol {
       public var interpolation: SceneProtocol.Interpolation
 
       public init(
-        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false, line: JSONOpaque,
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        verticalReference: String? = nil, assumedVerticalReference: String? = nil, line: JSONOpaque,
         step: Double? = nil, count: Int? = nil, interpolation: SceneProtocol.Interpolation = .bilinear
       ) {
         self.scene = scene
         self.spatialReference = spatialReference
         self.stopAtNoData = stopAtNoData
+        self.verticalReference = verticalReference
+        self.assumedVerticalReference = assumedVerticalReference
         self.line = line
         self.step = step
         self.count = count
@@ -1090,6 +1177,14 @@ public enum SurfaceProtocol {
           : "EPSG:4326"
         let stopAtNoData = json["stopAtNoData"]
         self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let verticalReference = json["verticalReference"]
+        self.verticalReference = try verticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(verticalReference)
+          : nil
+        let assumedVerticalReference = json["assumedVerticalReference"]
+        self.assumedVerticalReference = try assumedVerticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(assumedVerticalReference)
+          : nil
         self.line = try json["line"].opaque("object")
         let step = json["step"]
         self.step = try step.isPresent ? step.double("number above 0") { $0 > 0 } : nil
@@ -1197,6 +1292,12 @@ public enum SurfaceProtocol {
       /// Whether a source that covers a place but has no value there hides the sources after it; otherwise these are
       /// used.
       public var stopAtNoData: Bool
+      /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
+      /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
+      /// every sixteenth one.
+      public var verticalReference: String?
+      /// With `verticalReference`: what heights of sources that do not say it are above.
+      public var assumedVerticalReference: String?
       /// The height of the eye. Unit: metre.
       public var observerHeight: Double
       /// The height of the targets. Unit: metre.
@@ -1221,7 +1322,8 @@ public enum SurfaceProtocol {
       public var interpolation: SceneProtocol.Interpolation
 
       public init(
-        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false, observerHeight: Double = 2,
+        scene: String, spatialReference: String = "EPSG:4326", stopAtNoData: Bool = false,
+        verticalReference: String? = nil, assumedVerticalReference: String? = nil, observerHeight: Double = 2,
         targetHeight: Double = 0, heightBase: SurfaceProtocol.HeightBase = .ground, curvature: Bool = true,
         refraction: Double = 0.13, observers: [JSONOpaque], targets: [JSONOpaque], step: Double? = nil,
         interpolation: SceneProtocol.Interpolation = .bilinear
@@ -1229,6 +1331,8 @@ public enum SurfaceProtocol {
         self.scene = scene
         self.spatialReference = spatialReference
         self.stopAtNoData = stopAtNoData
+        self.verticalReference = verticalReference
+        self.assumedVerticalReference = assumedVerticalReference
         self.observerHeight = observerHeight
         self.targetHeight = targetHeight
         self.heightBase = heightBase
@@ -1249,6 +1353,14 @@ public enum SurfaceProtocol {
           : "EPSG:4326"
         let stopAtNoData = json["stopAtNoData"]
         self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
+        let verticalReference = json["verticalReference"]
+        self.verticalReference = try verticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(verticalReference)
+          : nil
+        let assumedVerticalReference = json["assumedVerticalReference"]
+        self.assumedVerticalReference = try assumedVerticalReference.isPresent
+          ? SessionProtocol.readSpatialReference(assumedVerticalReference)
+          : nil
         let observerHeight = json["observerHeight"]
         self.observerHeight = try observerHeight.isPresent
           ? observerHeight.double("number in -100000000...100000000") { $0 >= -100000000 && $0 <= 100000000 }

@@ -966,7 +966,27 @@ class NoGroundError(GeoModelError):
     """
 
     kind = "noGround"
-    code = -31162
+    code = -31166
+
+
+class NoHeightDatumError(GeoModelError):
+    """Heights cannot be converted, as it is not known what they are above: an elevation source does not say,
+    and `assumedVerticalReference` is absent; or the reference has no heights.
+    """
+
+    kind = "noHeightDatum"
+    code = -31167
+
+
+class GridMissingError(GeoModelError):
+    """PROJ could convert heights with a grid that is not installed.
+
+    `data` has:
+        grids: The grids, of which one, or several of one operation, suffice.
+    """
+
+    kind = "gridMissing"
+    code = -31164
 
 
 class SurfaceTooLargeError(GeoModelError):
@@ -979,7 +999,7 @@ class SurfaceTooLargeError(GeoModelError):
     """
 
     kind = "surfaceTooLarge"
-    code = -31161
+    code = -31168
 
 
 class TooManyGroupsError(GeoModelError):
@@ -1287,6 +1307,8 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "unknownField": UnknownFieldError,
     "wrongFieldType": WrongFieldTypeError,
     "noGround": NoGroundError,
+    "noHeightDatum": NoHeightDatumError,
+    "gridMissing": GridMissingError,
     "surfaceTooLarge": SurfaceTooLargeError,
     "tooManyGroups": TooManyGroupsError,
     "noTime": NoTimeError,

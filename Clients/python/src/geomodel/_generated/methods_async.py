@@ -13532,6 +13532,8 @@ class SurfaceMethods(AsyncCaller):
         scene: t.ObjectId,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         envelope: t.Envelope | None = None,
         coarsen: int | None = None,
         interval: float | None = None,
@@ -13552,6 +13554,11 @@ class SurfaceMethods(AsyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
                 crosses the antimeridian. When absent, the extent of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
@@ -13560,7 +13567,8 @@ class SurfaceMethods(AsyncCaller):
                 of larger cells. (in 1...10000; default 1)
             interval: The distance of levels; this or `levels` is needed. At most 10,000 levels. (metre;
                 above 0)
-            base: With `interval`: a level from which the others are counted. (metre; default 0)
+            base: With `interval`: a level from which the others are counted. (metre; in
+                -100000000...100000000; default 0)
             levels: The levels in metres, ascending, none twice. (1 to 10000 elements)
             output: What contours are. (default "lines")
             out_spatial_reference: The spatial reference of the features; that of the request when absent.
@@ -13595,6 +13603,10 @@ class SurfaceMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             NoGroundError: The ground has no height where the analysis needs one: no elevation source
                 covers the observer, or none has a value there.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13612,6 +13624,8 @@ class SurfaceMethods(AsyncCaller):
                     "scene": scene,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "envelope": envelope,
                     "coarsen": coarsen,
                     "interval": interval,
@@ -13632,6 +13646,8 @@ class SurfaceMethods(AsyncCaller):
         points: Sequence[t.Geometry],
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         method: t.SlopeMethod | None = None,
         meta: t.Meta | None = None,
     ) -> t.SurfaceSlopeResult:
@@ -13645,6 +13661,11 @@ class SurfaceMethods(AsyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             method: The method. (default "horn")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -13675,6 +13696,10 @@ class SurfaceMethods(AsyncCaller):
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13689,6 +13714,8 @@ class SurfaceMethods(AsyncCaller):
                     "points": points,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "method": method,
                     "meta": meta,
                 }
@@ -13703,6 +13730,8 @@ class SurfaceMethods(AsyncCaller):
         quantity: t.CellQuantity,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         envelope: t.Envelope | None = None,
         coarsen: int | None = None,
         method: t.SlopeMethod | None = None,
@@ -13723,6 +13752,11 @@ class SurfaceMethods(AsyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
                 crosses the antimeridian. When absent, the extent of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
@@ -13765,6 +13799,10 @@ class SurfaceMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             NoGroundError: The ground has no height where the analysis needs one: no elevation source
                 covers the observer, or none has a value there.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13783,6 +13821,8 @@ class SurfaceMethods(AsyncCaller):
                     "quantity": quantity,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "envelope": envelope,
                     "coarsen": coarsen,
                     "method": method,
@@ -13804,6 +13844,8 @@ class SurfaceMethods(AsyncCaller):
         max_distance: float,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         observer_height: float | None = None,
         target_height: float | None = None,
         height_base: t.HeightBase | None = None,
@@ -13818,12 +13860,12 @@ class SurfaceMethods(AsyncCaller):
         its middle, raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell
         the ground is linear between the middles of cells; a cell is judged by a ray that passes its middle
         within an eighth of a cell, so that few cells at the edges of what is seen differ from
-        `surface/lineOfSight`. Cells are those of the source that has the ground at the observer, if
-        distances in them are those on the ground within a thousandth, and lines of sight bend by at most
-        half of a cell; else, as for sources in degrees, they are squares of the azimuthal equidistant
-        projection around the observer, and heights are interpolated bilinearly. The ground falls away by
-        curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing.
-        Heights are kept as numbers of 32 bits.
+        `surface/lineOfSight`. Cells are those of the first source, by precedence, that covers the
+        observer, if distances in them are those on the ground within a thousandth, and lines of sight bend
+        by at most half of a cell; else, as for sources in degrees, or far away, they are squares of the
+        azimuthal equidistant projection around the observer, and heights are interpolated bilinearly. The
+        ground falls away by curvature and refraction as in `surface/lineOfSight`. A cell without a height
+        hides nothing. Heights are kept as numbers of 32 bits.
 
         Args:
             scene: The scene whose ground is analysed.
@@ -13833,6 +13875,11 @@ class SurfaceMethods(AsyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
             target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
             height_base: From where both heights are counted. (default "ground")
@@ -13842,8 +13889,8 @@ class SurfaceMethods(AsyncCaller):
                 this. 0.13 is usual for light, 0.25 for radio waves (four thirds of the radius); 1/7 is what
                 `gdal_viewshed` assumes. Without `curvature` it does not matter. (in 0...1; default 0.13)
             cell_size: The sides of cells, around the observer; when absent, the cells of the source, or
-                sides like the shorter one of its cells. At most 16,777,216 cells are analysed. (metre; above
-                0)
+                sides like the shorter one of its cells. At most 16,777,216 cells are analysed. (metre; in
+                0.001...100000)
             output: How the viewshed is returned. (default "polygons")
             out_spatial_reference: The spatial reference of `geometry` and `observer` in the answer; that
                 of the request when absent.
@@ -13887,6 +13934,10 @@ class SurfaceMethods(AsyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             NoGroundError: The ground has no height where the analysis needs one: no elevation source
                 covers the observer, or none has a value there.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13906,6 +13957,8 @@ class SurfaceMethods(AsyncCaller):
                     "maxDistance": max_distance,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "observerHeight": observer_height,
                     "targetHeight": target_height,
                     "heightBase": height_base,
@@ -13927,6 +13980,8 @@ class SurfaceMethods(AsyncCaller):
         line: t.Geometry,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         step: float | None = None,
         count: int | None = None,
         interpolation: t.Interpolation | None = None,
@@ -13943,6 +13998,11 @@ class SurfaceMethods(AsyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             step: Maximum distance of samples. When this and `count` are absent: the shorter side of a
                 cell of the first source that has a height on the line, or a thousandth of the line when none
                 has one. (metre; above 0)
@@ -13983,6 +14043,10 @@ class SurfaceMethods(AsyncCaller):
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14001,6 +14065,8 @@ class SurfaceMethods(AsyncCaller):
                     "line": line,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "step": step,
                     "count": count,
                     "interpolation": interpolation,
@@ -14018,6 +14084,8 @@ class SurfaceMethods(AsyncCaller):
         targets: Sequence[t.Geometry],
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         observer_height: float | None = None,
         target_height: float | None = None,
         height_base: t.HeightBase | None = None,
@@ -14040,6 +14108,11 @@ class SurfaceMethods(AsyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
             target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
             height_base: From where both heights are counted. (default "ground")
@@ -14078,6 +14151,10 @@ class SurfaceMethods(AsyncCaller):
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14097,6 +14174,8 @@ class SurfaceMethods(AsyncCaller):
                     "targets": targets,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "observerHeight": observer_height,
                     "targetHeight": target_height,
                     "heightBase": height_base,

@@ -13459,6 +13459,8 @@ class SurfaceMethods(SyncCaller):
         scene: t.ObjectId,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         envelope: t.Envelope | None = None,
         coarsen: int | None = None,
         interval: float | None = None,
@@ -13479,6 +13481,11 @@ class SurfaceMethods(SyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
                 crosses the antimeridian. When absent, the extent of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
@@ -13487,7 +13494,8 @@ class SurfaceMethods(SyncCaller):
                 of larger cells. (in 1...10000; default 1)
             interval: The distance of levels; this or `levels` is needed. At most 10,000 levels. (metre;
                 above 0)
-            base: With `interval`: a level from which the others are counted. (metre; default 0)
+            base: With `interval`: a level from which the others are counted. (metre; in
+                -100000000...100000000; default 0)
             levels: The levels in metres, ascending, none twice. (1 to 10000 elements)
             output: What contours are. (default "lines")
             out_spatial_reference: The spatial reference of the features; that of the request when absent.
@@ -13522,6 +13530,10 @@ class SurfaceMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             NoGroundError: The ground has no height where the analysis needs one: no elevation source
                 covers the observer, or none has a value there.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13539,6 +13551,8 @@ class SurfaceMethods(SyncCaller):
                     "scene": scene,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "envelope": envelope,
                     "coarsen": coarsen,
                     "interval": interval,
@@ -13559,6 +13573,8 @@ class SurfaceMethods(SyncCaller):
         points: Sequence[t.Geometry],
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         method: t.SlopeMethod | None = None,
         meta: t.Meta | None = None,
     ) -> t.SurfaceSlopeResult:
@@ -13572,6 +13588,11 @@ class SurfaceMethods(SyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             method: The method. (default "horn")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -13602,6 +13623,10 @@ class SurfaceMethods(SyncCaller):
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13616,6 +13641,8 @@ class SurfaceMethods(SyncCaller):
                     "points": points,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "method": method,
                     "meta": meta,
                 }
@@ -13630,6 +13657,8 @@ class SurfaceMethods(SyncCaller):
         quantity: t.CellQuantity,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         envelope: t.Envelope | None = None,
         coarsen: int | None = None,
         method: t.SlopeMethod | None = None,
@@ -13650,6 +13679,11 @@ class SurfaceMethods(SyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
                 crosses the antimeridian. When absent, the extent of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
@@ -13692,6 +13726,10 @@ class SurfaceMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             NoGroundError: The ground has no height where the analysis needs one: no elevation source
                 covers the observer, or none has a value there.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13710,6 +13748,8 @@ class SurfaceMethods(SyncCaller):
                     "quantity": quantity,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "envelope": envelope,
                     "coarsen": coarsen,
                     "method": method,
@@ -13731,6 +13771,8 @@ class SurfaceMethods(SyncCaller):
         max_distance: float,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         observer_height: float | None = None,
         target_height: float | None = None,
         height_base: t.HeightBase | None = None,
@@ -13745,12 +13787,12 @@ class SurfaceMethods(SyncCaller):
         its middle, raised by `targetHeight`, is seen. Along a ray from the middle of the observer's cell
         the ground is linear between the middles of cells; a cell is judged by a ray that passes its middle
         within an eighth of a cell, so that few cells at the edges of what is seen differ from
-        `surface/lineOfSight`. Cells are those of the source that has the ground at the observer, if
-        distances in them are those on the ground within a thousandth, and lines of sight bend by at most
-        half of a cell; else, as for sources in degrees, they are squares of the azimuthal equidistant
-        projection around the observer, and heights are interpolated bilinearly. The ground falls away by
-        curvature and refraction as in `surface/lineOfSight`. A cell without a height hides nothing.
-        Heights are kept as numbers of 32 bits.
+        `surface/lineOfSight`. Cells are those of the first source, by precedence, that covers the
+        observer, if distances in them are those on the ground within a thousandth, and lines of sight bend
+        by at most half of a cell; else, as for sources in degrees, or far away, they are squares of the
+        azimuthal equidistant projection around the observer, and heights are interpolated bilinearly. The
+        ground falls away by curvature and refraction as in `surface/lineOfSight`. A cell without a height
+        hides nothing. Heights are kept as numbers of 32 bits.
 
         Args:
             scene: The scene whose ground is analysed.
@@ -13760,6 +13802,11 @@ class SurfaceMethods(SyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
             target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
             height_base: From where both heights are counted. (default "ground")
@@ -13769,8 +13816,8 @@ class SurfaceMethods(SyncCaller):
                 this. 0.13 is usual for light, 0.25 for radio waves (four thirds of the radius); 1/7 is what
                 `gdal_viewshed` assumes. Without `curvature` it does not matter. (in 0...1; default 0.13)
             cell_size: The sides of cells, around the observer; when absent, the cells of the source, or
-                sides like the shorter one of its cells. At most 16,777,216 cells are analysed. (metre; above
-                0)
+                sides like the shorter one of its cells. At most 16,777,216 cells are analysed. (metre; in
+                0.001...100000)
             output: How the viewshed is returned. (default "polygons")
             out_spatial_reference: The spatial reference of `geometry` and `observer` in the answer; that
                 of the request when absent.
@@ -13814,6 +13861,10 @@ class SurfaceMethods(SyncCaller):
             ChangedWhileReadError: The file changed while it was read.
             NoGroundError: The ground has no height where the analysis needs one: no elevation source
                 covers the observer, or none has a value there.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13833,6 +13884,8 @@ class SurfaceMethods(SyncCaller):
                     "maxDistance": max_distance,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "observerHeight": observer_height,
                     "targetHeight": target_height,
                     "heightBase": height_base,
@@ -13854,6 +13907,8 @@ class SurfaceMethods(SyncCaller):
         line: t.Geometry,
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         step: float | None = None,
         count: int | None = None,
         interpolation: t.Interpolation | None = None,
@@ -13870,6 +13925,11 @@ class SurfaceMethods(SyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             step: Maximum distance of samples. When this and `count` are absent: the shorter side of a
                 cell of the first source that has a height on the line, or a thousandth of the line when none
                 has one. (metre; above 0)
@@ -13910,6 +13970,10 @@ class SurfaceMethods(SyncCaller):
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -13928,6 +13992,8 @@ class SurfaceMethods(SyncCaller):
                     "line": line,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "step": step,
                     "count": count,
                     "interpolation": interpolation,
@@ -13945,6 +14011,8 @@ class SurfaceMethods(SyncCaller):
         targets: Sequence[t.Geometry],
         spatial_reference: t.SpatialReference | None = None,
         stop_at_no_data: bool | None = None,
+        vertical_reference: t.SpatialReference | None = None,
+        assumed_vertical_reference: t.SpatialReference | None = None,
         observer_height: float | None = None,
         target_height: float | None = None,
         height_base: t.HeightBase | None = None,
@@ -13967,6 +14035,11 @@ class SurfaceMethods(SyncCaller):
                 "EPSG:4326")
             stop_at_no_data: Whether a source that covers a place but has no value there hides the sources
                 after it; otherwise these are used. (default False)
+            vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
+                EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
+                cells the difference is interpolated between every sixteenth one.
+            assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
+                it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
             target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
             height_base: From where both heights are counted. (default "ground")
@@ -14005,6 +14078,10 @@ class SurfaceMethods(SyncCaller):
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
+            NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
+                elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
+                no heights.
+            GridMissingError: PROJ could convert heights with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14024,6 +14101,8 @@ class SurfaceMethods(SyncCaller):
                     "targets": targets,
                     "spatialReference": spatial_reference,
                     "stopAtNoData": stop_at_no_data,
+                    "verticalReference": vertical_reference,
+                    "assumedVerticalReference": assumed_vertical_reference,
                     "observerHeight": observer_height,
                     "targetHeight": target_height,
                     "heightBase": height_base,
