@@ -82,8 +82,8 @@ class SurfaceTests(unittest.TestCase):
     def cells(self, quantity: Any) -> Any:
         found: Any = self.server.surface.cells(scene="s", quantity=quantity)["cells"]
         self.assertEqual((found["width"], found["height"]), (SIZE, SIZE))
-        kind = "B" if found["type"] == "uint8" else "f"
-        return memoryview(base64.b64decode(found["data"])).cast(kind).tolist()
+        data = memoryview(base64.b64decode(found["data"]))
+        return list(data) if found["type"] == "uint8" else data.cast("f").tolist()
 
     def test_contours_are_as_long_as_those_of_gdal_contour(self) -> None:
         found: Any = self.server.surface.contours(scene="s", spatial_reference=UTM, interval=50, base=25)
