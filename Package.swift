@@ -74,6 +74,7 @@ let package = Package(
     // The model.
     library("Geometry", ["Platform"]),
     library("GeometryEngine", ["Geometry", "CGEOS"]),
+    library("Geodetics", ["Geometry", "Platform"]),
     // Questions about features.
     library("Sorting", ["Platform"]),
     library("SpatialIndex", ["Sorting", "Geometry"]),
@@ -124,7 +125,7 @@ let package = Package(
       "WireCoding",
       [
         "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore",
-        "Expressions", "SpatialRelations", "Elevation", "Reading", "Files", "Platform",
+        "Expressions", "SpatialRelations", "Geodetics", "Elevation", "Reading", "Files", "Platform",
       ]),
     library(
       "StateTree",
@@ -143,7 +144,7 @@ let package = Package(
       [
         "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "Geometry",
         "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
-        "SpatialRelations", "Elevation", "Terrain", "Readers", "Reading", "Files", "Calendar", "Platform",
+        "SpatialRelations", "Geodetics", "Elevation", "Terrain", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
       "Links",

@@ -13,7 +13,8 @@ public enum EngineProcess {
   /// - Parameter memory: limit of the address space in bytes.
   public static func serve(at descriptor: CInt, memory: UInt64) -> Never {
     let channel = Channel(descriptor: descriptor)
-    _ = creader_confine(memory, 0, 0, 0)
+    // What it makes leaves it as a file in memory.
+    _ = creader_confine(memory, memory, 0, 0)
     // Loads GEOS before the restriction: it may be in a folder that a confined process cannot open.
     _ = try? GeometryEngine.validity(of: .point(Point(x: 0, y: 0)))
     _ = ReaderProcess.restrict(to: [])

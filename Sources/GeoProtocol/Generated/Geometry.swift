@@ -412,6 +412,16 @@ public enum GeometryProtocol {
     case esriJson
   }
 
+  /// How two positions are joined on the ellipsoid.
+  public enum GeodeticCurve: String, WireEnum {
+    /// The shortest line. A side of a polygon that spans 180 degrees of longitude or more is straight.
+    case geodesic
+    /// The line of constant azimuth, the shorter way around. Sides of polygons as above.
+    case loxodrome
+    /// Straight in longitude and latitude, as GeoJSON has it: from 170 to -170 the long way.
+    case straight
+  }
+
   /// The geometries of an operation: one of `geometry`, `geometries` and `columns`.
   public protocol GeometryOperands: Sendable {
     /// One geometry.
@@ -454,6 +464,19 @@ public enum GeometryProtocol {
     var other: JSONOpaque? { get }
     /// One for each of them, in order.
     var others: [JSONOpaque]? { get }
+  }
+
+  /// The form of an ellipse.
+  public protocol EllipseAxes: Sendable {
+    /// The radius, or the semi-axis along `axisAzimuth`. Unit: m.
+    var radius: Double { get }
+    /// The other semi-axis; of a circle absent. Unit: m.
+    var crossRadius: Double? { get }
+    /// Where the first semi-axis points. Unit: degrees clockwise from north.
+    var axisAzimuth: Double { get }
+    /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
+    /// latitude. When absent 1 m, or a thousandth of `radius` if that is less. Unit: m.
+    var maxDeviation: Double? { get }
   }
 
   /// The area within a distance of a geometry, in the plane. Of degrees it is refused with `planarDegrees`:
@@ -2522,5 +2545,596 @@ public enum GeometryProtocol {
         writer.endObject()
       }
     }
+  }
+
+  /// The area within a distance of a geometry on the WGS 84 ellipsoid: of points, lines and polygons, across the
+  /// antimeridian, where it is cut, and over the poles, where it follows the edge at latitude 90. With a negative
+  /// distance what is left of polygons. Bends and ends are round.
+  ///
+  /// In other references positions are converted to WGS 84 and the outline back.
+  public enum GeodeticBuffer {
+    public static let name: StaticString = "geometry/geodeticBuffer"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands, GeometryProtocol.MendOption {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+      /// Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is
+      /// refused, with the place of the fault.
+      public var mend: Bool
+      /// The distance, at most 9,900 km around lines and polygons, 19,900 km around points; negative shrinks
+      /// polygons. This or `distances`. Unit: m.
+      public var distance: Double?
+      /// One for each geometry, in order. Unit: m.
+      public var distances: [Double]?
+      /// How the positions of lines and polygons are joined.
+      public var curve: GeometryProtocol.GeodeticCurve
+      /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
+      /// latitude. When absent 1 m, or a thousandth of the distance if that is less. Unit: m.
+      public var maxDeviation: Double?
+      /// Whether the buffers are united: the result is one.
+      public var together: Bool
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil, mend: Bool = false, distance: Double? = nil, distances: [Double]? = nil,
+        curve: GeometryProtocol.GeodeticCurve = .geodesic, maxDeviation: Double? = nil, together: Bool = false
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+        self.mend = mend
+        self.distance = distance
+        self.distances = distances
+        self.curve = curve
+        self.maxDeviation = maxDeviation
+        self.together = together
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let mend = json["mend"]
+        self.mend = try mend.isPresent ? mend.bool() : false
+        let distance = json["distance"]
+        self.distance = try distance.isPresent ? distance.double() : nil
+        let distances = json["distances"]
+        self.distances = try distances.isPresent
+          ? distances.array("array of at most 1000000 elements", 0...1000000) { (e) throws(JSONError) in try e.double() }
+          : nil
+        let curve = json["curve"]
+        self.curve = try curve.isPresent ? GeometryProtocol.GeodeticCurve(from: curve) : .geodesic
+        let maxDeviation = json["maxDeviation"]
+        self.maxDeviation = try maxDeviation.isPresent
+          ? maxDeviation.double("number in 0.001...1000000") { $0 >= 0.001 && $0 <= 1000000 }
+          : nil
+        let together = json["together"]
+        self.together = try together.isPresent ? together.bool() : false
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryResult
+  }
+
+  /// Ellipses around points on the WGS 84 ellipsoid: the distance from the point at each azimuth is that of a planar
+  /// ellipse. A circle without `crossRadius`.
+  public enum GeodeticEllipse {
+    public static let name: StaticString = "geometry/geodeticEllipse"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands, GeometryProtocol.EllipseAxes {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+      /// The radius, or the semi-axis along `axisAzimuth`. Unit: m.
+      public var radius: Double
+      /// The other semi-axis; of a circle absent. Unit: m.
+      public var crossRadius: Double?
+      /// Where the first semi-axis points. Unit: degrees clockwise from north.
+      public var axisAzimuth: Double
+      /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
+      /// latitude. When absent 1 m, or a thousandth of `radius` if that is less. Unit: m.
+      public var maxDeviation: Double?
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil, radius: Double, crossRadius: Double? = nil, axisAzimuth: Double = 0,
+        maxDeviation: Double? = nil
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+        self.radius = radius
+        self.crossRadius = crossRadius
+        self.axisAzimuth = axisAzimuth
+        self.maxDeviation = maxDeviation
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        self.radius = try json["radius"].double("number in 0.001...9900000") { $0 >= 0.001 && $0 <= 9900000 }
+        let crossRadius = json["crossRadius"]
+        self.crossRadius = try crossRadius.isPresent
+          ? crossRadius.double("number in 0.001...9900000") { $0 >= 0.001 && $0 <= 9900000 }
+          : nil
+        let axisAzimuth = json["axisAzimuth"]
+        self.axisAzimuth = try axisAzimuth.isPresent
+          ? axisAzimuth.double("number in -360...360") { $0 >= -360 && $0 <= 360 }
+          : 0
+        let maxDeviation = json["maxDeviation"]
+        self.maxDeviation = try maxDeviation.isPresent
+          ? maxDeviation.double("number in 0.001...1000000") { $0 >= 0.001 && $0 <= 1000000 }
+          : nil
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryResult
+  }
+
+  /// Sectors of circles or ellipses around points on the WGS 84 ellipsoid, as of an antenna or a search light.
+  public enum GeodeticSector {
+    public static let name: StaticString = "geometry/geodeticSector"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands, GeometryProtocol.EllipseAxes {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+      /// The radius, or the semi-axis along `axisAzimuth`. Unit: m.
+      public var radius: Double
+      /// The other semi-axis; of a circle absent. Unit: m.
+      public var crossRadius: Double?
+      /// Where the first semi-axis points. Unit: degrees clockwise from north.
+      public var axisAzimuth: Double
+      /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
+      /// latitude. When absent 1 m, or a thousandth of `radius` if that is less. Unit: m.
+      public var maxDeviation: Double?
+      /// Where it begins. Unit: degrees clockwise from north.
+      public var startAzimuth: Double
+      /// How far it goes on from there, clockwise. Unit: degrees.
+      public var sweep: Double
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil, radius: Double, crossRadius: Double? = nil, axisAzimuth: Double = 0,
+        maxDeviation: Double? = nil, startAzimuth: Double, sweep: Double
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+        self.radius = radius
+        self.crossRadius = crossRadius
+        self.axisAzimuth = axisAzimuth
+        self.maxDeviation = maxDeviation
+        self.startAzimuth = startAzimuth
+        self.sweep = sweep
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        self.radius = try json["radius"].double("number in 0.001...9900000") { $0 >= 0.001 && $0 <= 9900000 }
+        let crossRadius = json["crossRadius"]
+        self.crossRadius = try crossRadius.isPresent
+          ? crossRadius.double("number in 0.001...9900000") { $0 >= 0.001 && $0 <= 9900000 }
+          : nil
+        let axisAzimuth = json["axisAzimuth"]
+        self.axisAzimuth = try axisAzimuth.isPresent
+          ? axisAzimuth.double("number in -360...360") { $0 >= -360 && $0 <= 360 }
+          : 0
+        let maxDeviation = json["maxDeviation"]
+        self.maxDeviation = try maxDeviation.isPresent
+          ? maxDeviation.double("number in 0.001...1000000") { $0 >= 0.001 && $0 <= 1000000 }
+          : nil
+        self.startAzimuth = try json["startAzimuth"].double("number in -360...360") { $0 >= -360 && $0 <= 360 }
+        self.sweep = try json["sweep"].double("number in 0.001...360") { $0 >= 0.001 && $0 <= 360 }
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryResult
+  }
+
+  /// Positions added along segments that are curves on the WGS 84 ellipsoid, so that straight segments follow them. Z
+  /// and M are interpolated; longitudes go on beyond 180 degrees (`geometry/normalize` cuts there).
+  public enum GeodeticDensify {
+    public static let name: StaticString = "geometry/geodeticDensify"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+      /// The longest segment. This or `maxDeviation`. Unit: m.
+      public var maxSegmentLength: Double?
+      /// How far a segment, straight in longitude and latitude, may be off the curve. Unit: m.
+      public var maxDeviation: Double?
+      /// How the positions of lines and polygons are joined.
+      public var curve: GeometryProtocol.GeodeticCurve
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil, maxSegmentLength: Double? = nil, maxDeviation: Double? = nil,
+        curve: GeometryProtocol.GeodeticCurve = .geodesic
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+        self.maxSegmentLength = maxSegmentLength
+        self.maxDeviation = maxDeviation
+        self.curve = curve
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let maxSegmentLength = json["maxSegmentLength"]
+        self.maxSegmentLength = try maxSegmentLength.isPresent
+          ? maxSegmentLength.double("number of at least 0.001") { $0 >= 0.001 }
+          : nil
+        let maxDeviation = json["maxDeviation"]
+        self.maxDeviation = try maxDeviation.isPresent
+          ? maxDeviation.double("number of at least 0.001") { $0 >= 0.001 }
+          : nil
+        let curve = json["curve"]
+        self.curve = try curve.isPresent ? GeometryProtocol.GeodeticCurve(from: curve) : .geodesic
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryResult
+  }
+
+  /// Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept.
+  public enum GeodeticMove {
+    public static let name: StaticString = "geometry/geodeticMove"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+      /// Where to. Unit: degrees clockwise from north.
+      public var azimuth: Double
+      /// How far; negative the other way. Unit: m.
+      public var distance: Double
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil, azimuth: Double, distance: Double
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+        self.azimuth = azimuth
+        self.distance = distance
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        self.azimuth = try json["azimuth"].double("number in -360...360") { $0 >= -360 && $0 <= 360 }
+        self.distance =
+          try json["distance"].double("number in -100000000...100000000") { $0 >= -100000000 && $0 <= 100000000 }
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryResult
+  }
+
+  /// The length on the WGS 84 ellipsoid: of lines along the shortest way from position to position, of polygons
+  /// around their rings, whose sides of 180 degrees or more are straight in longitude and latitude; 0 of points.
+  public enum GeodeticLength {
+    public static let name: StaticString = "geometry/geodeticLength"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryNumbers
+  }
+
+  /// The area of polygons on the WGS 84 ellipsoid between geodesics, holes taken off; 0 of others. Sides of 180
+  /// degrees or more are straight in longitude and latitude.
+  public enum GeodeticArea {
+    public static let name: StaticString = "geometry/geodeticArea"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryNumbers
+  }
+
+  /// The distance of two geometries on the WGS 84 ellipsoid, and between two points the azimuths of the geodesic.
+  /// Segments of lines and polygons are straight in longitude and latitude, as for `feature/nearest`.
+  public enum GeodeticDistance {
+    public static let name: StaticString = "geometry/geodeticDistance"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands, GeometryProtocol.OtherGeometries {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+      /// The second for each of them; this or `others`.
+      public var other: JSONOpaque?
+      /// One for each of them, in order.
+      public var others: [JSONOpaque]?
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil, other: JSONOpaque? = nil, others: [JSONOpaque]? = nil
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+        self.other = other
+        self.others = others
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let other = json["other"]
+        self.other = try other.isPresent ? other.opaque("object") : nil
+        let others = json["others"]
+        self.others = try others.isPresent
+          ? others.array("array of at most 1000000 elements", 0...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The distances, in order; 0 where two geometries share a position, null where one is empty or failed. Unit:
+      /// m.
+      public var values: JSONOpaque
+      /// From the first point to the other; null unless both are points. Unit: degrees clockwise from north.
+      public var azimuths: JSONOpaque
+      /// In the same direction, on arrival at the other point. Unit: degrees clockwise from north.
+      public var endAzimuths: JSONOpaque
+      /// What failed in a list, by index; absent when nothing did. The only geometry of a request fails it.
+      public var failures: [GeometryProtocol.GeometryFailure]?
+
+      public init(
+        values: JSONOpaque, azimuths: JSONOpaque, endAzimuths: JSONOpaque,
+        failures: [GeometryProtocol.GeometryFailure]? = nil
+      ) {
+        self.values = values
+        self.azimuths = azimuths
+        self.endAzimuths = endAzimuths
+        self.failures = failures
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("values")
+        values.encode(to: &writer)
+        writer.key("azimuths")
+        azimuths.encode(to: &writer)
+        writer.key("endAzimuths")
+        endAzimuths.encode(to: &writer)
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// What goes on beyond the edge of the world, at 180 degrees or the edge of a cylindrical projection, cut there and
+  /// moved within.
+  public enum Normalize {
+    public static let name: StaticString = "geometry/normalize"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+      }
+    }
+
+    public typealias Result = GeometryProtocol.GeometryResult
   }
 }

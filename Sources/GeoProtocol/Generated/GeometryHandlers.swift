@@ -39,6 +39,15 @@ public protocol GeometryHandlers: MethodHandlers {
   typealias Project = GeometryProtocol.Project
   typealias Format = GeometryProtocol.Format
   typealias Parse = GeometryProtocol.Parse
+  typealias GeodeticBuffer = GeometryProtocol.GeodeticBuffer
+  typealias GeodeticEllipse = GeometryProtocol.GeodeticEllipse
+  typealias GeodeticSector = GeometryProtocol.GeodeticSector
+  typealias GeodeticDensify = GeometryProtocol.GeodeticDensify
+  typealias GeodeticMove = GeometryProtocol.GeodeticMove
+  typealias GeodeticLength = GeometryProtocol.GeodeticLength
+  typealias GeodeticArea = GeometryProtocol.GeodeticArea
+  typealias GeodeticDistance = GeometryProtocol.GeodeticDistance
+  typealias Normalize = GeometryProtocol.Normalize
 
   /// The area within a distance of a geometry, in the plane.
   static func buffer(_ params: Buffer.Params, in world: inout Types.World) throws -> TaskPlan<Types, Buffer.Result>
@@ -179,6 +188,55 @@ public protocol GeometryHandlers: MethodHandlers {
 
   /// Geometries from text of a standard form.
   static func parse(_ params: Parse.Params, in world: inout Types.World) throws -> TaskPlan<Types, Parse.Result>
+
+  /// The area within a distance of a geometry on the WGS 84 ellipsoid: of points, lines and polygons, across the
+  /// antimeridian, where it is cut, and over the poles, where it follows the edge at latitude 90.
+  static func geodeticBuffer(
+    _ params: GeodeticBuffer.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticBuffer.Result>
+
+  /// Ellipses around points on the WGS 84 ellipsoid: the distance from the point at each azimuth is that of a planar
+  /// ellipse.
+  static func geodeticEllipse(
+    _ params: GeodeticEllipse.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticEllipse.Result>
+
+  /// Sectors of circles or ellipses around points on the WGS 84 ellipsoid, as of an antenna or a search light.
+  static func geodeticSector(
+    _ params: GeodeticSector.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticSector.Result>
+
+  /// Positions added along segments that are curves on the WGS 84 ellipsoid, so that straight segments follow them.
+  static func geodeticDensify(
+    _ params: GeodeticDensify.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticDensify.Result>
+
+  /// Each position moved along a geodesic of the WGS 84 ellipsoid.
+  static func geodeticMove(
+    _ params: GeodeticMove.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticMove.Result>
+
+  /// The length on the WGS 84 ellipsoid: of lines along the shortest way from position to position, of polygons
+  /// around their rings, whose sides of 180 degrees or more are straight in longitude and latitude; 0 of points.
+  static func geodeticLength(
+    _ params: GeodeticLength.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticLength.Result>
+
+  /// The area of polygons on the WGS 84 ellipsoid between geodesics, holes taken off; 0 of others.
+  static func geodeticArea(
+    _ params: GeodeticArea.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticArea.Result>
+
+  /// The distance of two geometries on the WGS 84 ellipsoid, and between two points the azimuths of the geodesic.
+  static func geodeticDistance(
+    _ params: GeodeticDistance.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, GeodeticDistance.Result>
+
+  /// What goes on beyond the edge of the world, at 180 degrees or the edge of a cylindrical projection, cut there and
+  /// moved within.
+  static func normalize(
+    _ params: Normalize.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Normalize.Result>
 }
 
 extension GeometryHandlers {
@@ -218,5 +276,14 @@ extension GeometryHandlers {
     host.task("geometry/project", project)
     host.task("geometry/format", format)
     host.task("geometry/parse", parse)
+    host.task("geometry/geodeticBuffer", geodeticBuffer)
+    host.task("geometry/geodeticEllipse", geodeticEllipse)
+    host.task("geometry/geodeticSector", geodeticSector)
+    host.task("geometry/geodeticDensify", geodeticDensify)
+    host.task("geometry/geodeticMove", geodeticMove)
+    host.task("geometry/geodeticLength", geodeticLength)
+    host.task("geometry/geodeticArea", geodeticArea)
+    host.task("geometry/geodeticDistance", geodeticDistance)
+    host.task("geometry/normalize", normalize)
   }
 }

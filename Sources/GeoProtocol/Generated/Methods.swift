@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "bc3a3be7ab2026ff"
+  public static let hash = "9abe469b10edb17f"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
@@ -755,6 +755,64 @@ public enum WireProtocol {
       name: "geometry/parse", domain: "geometry", shape: .task, since: "0.5.0",
       params: ["texts", "format"], required: ["texts", "format"],
       errors: [.invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticBuffer", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "mend", "distance", "distances", "curve",
+      "maxDeviation", "together"], required: [],
+      errors: [.outOfRange, .transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference,
+      .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticEllipse", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "radius", "crossRadius", "axisAzimuth",
+      "maxDeviation"], required: ["radius"],
+      errors: [.transformFailed, .contentModified, .outOfRange, .invalidGeometry, .unknownSpatialReference,
+      .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticSector", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "radius", "crossRadius", "axisAzimuth",
+      "maxDeviation", "startAzimuth", "sweep"], required: ["radius", "startAzimuth", "sweep"],
+      errors: [.transformFailed, .contentModified, .outOfRange, .invalidGeometry, .unknownSpatialReference,
+      .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticDensify", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "maxSegmentLength", "maxDeviation",
+      "curve"], required: [],
+      errors: [.outOfRange, .transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference,
+      .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticMove", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "azimuth", "distance"], required:
+      ["azimuth", "distance"],
+      errors: [.transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticLength", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticArea", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/geodeticDistance", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "other", "others"], required: [],
+      errors: [.transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/normalize", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
+      errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
     ),
     MethodInfo(
       name: "geotrigger/create", domain: "geotrigger", shape: .command, since: "0.4.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"bc3a3be7ab2026ff"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9abe469b10edb17f"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2342,6 +2342,186 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}}],"examples":[{"name":"example","params":[{"name":"texts","value":["POINT (1 2)"]},\#
 {"name":"format","value":"wkt"}],"result":{"name":"result","value":{"geometries":[{"type":"Point","coordinates":[1,2]}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticBuffer","summary":"The area within a distance of a geometry on the WGS 84 ellipsoid: of points, lines and polygons, across the antimeridian, where it is cut, and over the poles, where it follows the edge at latitude 90.","description":"The area within a distance of a geometry on the WGS 84 ellipsoid: of points, lines and polygons, across the antimeridian, where it is cut, and over the poles, where it follows the edge at latitude 90. With a negative distance what is left of polygons. Bends and ends are round.\n\nIn other references positions are converted to WGS 84 and the outline back.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"distance","description":"The distance, at most 9,900 km around lines and polygons, 19,900 km around points; negative shrinks polygons. This or `distances`.","required":false,"schema":{"type":"number"},\#
+"x-unit":"m"},\#
+{"name":"distances","description":"One for each geometry, in order.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
+"maxItems":1000000},\#
+"x-unit":"m"},\#
+{"name":"curve","description":"How the positions of lines and polygons are joined.","required":false,"schema":{"$ref":"#/components/schemas/GeodeticCurve","default":"geodesic"}},\#
+{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in longitude and latitude. When absent 1 m, or a thousandth of the distance if that is less.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
+"x-unit":"m"},\#
+{"name":"together","description":"Whether the buffers are united: the result is one.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
+{"name":"spatialReference","value":"EPSG:4326"},\#
+{"name":"distance","value":1000},\#
+{"name":"maxDeviation","value":300}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[10,50.0089904489],[9.99013609596,50.0063567897],[9.98605217272,49.9999991617],[9.99013869699,49.9936423651],[10,49.991009537],[10.009861303,49.9936423651],[10.0139478273,49.9999991617],[10.009863904,50.0063567897],[10,50.0089904489]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticEllipse","summary":"Ellipses around points on the WGS 84 ellipsoid: the distance from the point at each azimuth is that of a planar ellipse.","description":"Ellipses around points on the WGS 84 ellipsoid: the distance from the point at each azimuth is that of a planar ellipse. A circle without `crossRadius`.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"radius","description":"The radius, or the semi-axis along `axisAzimuth`.","required":true,"schema":{"type":"number","minimum":0.001,"maximum":9900000},\#
+"x-unit":"m"},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"crossRadius","description":"The other semi-axis; of a circle absent.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":9900000},\#
+"x-unit":"m"},\#
+{"name":"axisAzimuth","description":"Where the first semi-axis points.","required":false,"schema":{"type":"number","minimum":-360,"maximum":360,"default":0},\#
+"x-unit":"degrees clockwise from north"},\#
+{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in longitude and latitude. When absent 1 m, or a thousandth of `radius` if that is less.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
+"x-unit":"m"},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
+{"name":"spatialReference","value":"EPSG:4326"},\#
+{"name":"radius","value":2000},\#
+{"name":"crossRadius","value":1000},\#
+{"name":"axisAzimuth","value":90},\#
+{"name":"maxDeviation","value":400}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[10,50.0089904489],[9.98752260274,50.0080406319],[9.9721043464,49.9999966469],[9.98752676438,49.9919580157],[10,49.991009537],[10.0124732356,49.9919580157],[10.0278956536,49.9999966469],[10.0124773973,50.0080406319],[10,50.0089904489]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticSector","summary":"Sectors of circles or ellipses around points on the WGS 84 ellipsoid, as of an antenna or a search light.","description":"Sectors of circles or ellipses around points on the WGS 84 ellipsoid, as of an antenna or a search light.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"radius","description":"The radius, or the semi-axis along `axisAzimuth`.","required":true,"schema":{"type":"number","minimum":0.001,"maximum":9900000},\#
+"x-unit":"m"},\#
+{"name":"startAzimuth","description":"Where it begins.","required":true,"schema":{"type":"number","minimum":-360,"maximum":360},\#
+"x-unit":"degrees clockwise from north"},\#
+{"name":"sweep","description":"How far it goes on from there, clockwise.","required":true,"schema":{"type":"number","minimum":0.001,"maximum":360},\#
+"x-unit":"degrees"},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"crossRadius","description":"The other semi-axis; of a circle absent.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":9900000},\#
+"x-unit":"m"},\#
+{"name":"axisAzimuth","description":"Where the first semi-axis points.","required":false,"schema":{"type":"number","minimum":-360,"maximum":360,"default":0},\#
+"x-unit":"degrees clockwise from north"},\#
+{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in longitude and latitude. When absent 1 m, or a thousandth of `radius` if that is less.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
+"x-unit":"m"},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
+{"name":"spatialReference","value":"EPSG:4326"},\#
+{"name":"radius","value":1000},\#
+{"name":"startAzimuth","value":45},\#
+{"name":"sweep","value":90},\#
+{"name":"maxDeviation","value":100}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[10,50],[10.009861303,49.9936423651],[10.0139478273,49.9999991617],[10.009863904,50.0063567897],[10,50]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticDensify","summary":"Positions added along segments that are curves on the WGS 84 ellipsoid, so that straight segments follow them.","description":"Positions added along segments that are curves on the WGS 84 ellipsoid, so that straight segments follow them. Z and M are interpolated; longitudes go on beyond 180 degrees (`geometry/normalize` cuts there).","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"maxSegmentLength","description":"The longest segment. This or `maxDeviation`.","required":false,"schema":{"type":"number","minimum":0.001},\#
+"x-unit":"m"},\#
+{"name":"maxDeviation","description":"How far a segment, straight in longitude and latitude, may be off the curve.","required":false,"schema":{"type":"number","minimum":0.001},\#
+"x-unit":"m"},\#
+{"name":"curve","description":"How the positions of lines and polygons are joined.","required":false,"schema":{"$ref":"#/components/schemas/GeodeticCurve","default":"geodesic"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[170,0],[-170,0]]}},\#
+{"name":"spatialReference","value":"EPSG:4326"},\#
+{"name":"maxSegmentLength","value":1200000}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[170,0],[180,0],[190,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticMove","summary":"Each position moved along a geodesic of the WGS 84 ellipsoid.","description":"Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"azimuth","description":"Where to.","required":true,"schema":{"type":"number","minimum":-360,"maximum":360},\#
+"x-unit":"degrees clockwise from north"},\#
+{"name":"distance","description":"How far; negative the other way.","required":true,"schema":{"type":"number","minimum":-100000000,"maximum":100000000},\#
+"x-unit":"m"},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
+{"name":"spatialReference","value":"EPSG:4326"},\#
+{"name":"azimuth","value":90},\#
+{"name":"distance","value":100000}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[11.3946211044,49.9916180841]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticLength","summary":"The length on the WGS 84 ellipsoid: of lines along the shortest way from position to position, of polygons around their rings, whose sides of 180 degrees or more are straight in longitude and latitude; 0 of points.","description":"The length on the WGS 84 ellipsoid: of lines along the shortest way from position to position, of polygons around their rings, whose sides of 180 degrees or more are straight in longitude and latitude; 0 of points.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNumbers","schema":{"$ref":"#/components/schemas/GeometryNumbers"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[170,0],[-170,0]]}},\#
+{"name":"spatialReference","value":"EPSG:4326"}],"result":{"name":"result","value":{"values":[2226389.81587]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticArea","summary":"The area of polygons on the WGS 84 ellipsoid between geodesics, holes taken off; 0 of others.","description":"The area of polygons on the WGS 84 ellipsoid between geodesics, holes taken off; 0 of others. Sides of 180 degrees or more are straight in longitude and latitude.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNumbers","schema":{"$ref":"#/components/schemas/GeometryNumbers"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}},\#
+{"name":"spatialReference","value":"EPSG:4326"}],"result":{"name":"result","value":{"values":[12308778361.5]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/geodeticDistance","summary":"The distance of two geometries on the WGS 84 ellipsoid, and between two points the azimuths of the geodesic.","description":"The distance of two geometries on the WGS 84 ellipsoid, and between two points the azimuths of the geodesic. Segments of lines and polygons are straight in longitude and latitude, as for `feature/nearest`.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"other","description":"The second for each of them; this or `others`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"others","description":"One for each of them, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"maxItems":1000000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryGeodeticDistanceResult","schema":{"type":"object","required":["values","azimuths","endAzimuths"],"properties":{"values":{"$ref":"#/components/schemas/NumberList","description":"The distances, in order; 0 where two geometries share a position, null where one is empty or failed.","x-unit":"m"},\#
+"azimuths":{"$ref":"#/components/schemas/NumberList","description":"From the first point to the other; null unless both are points.","x-unit":"degrees clockwise from north"},\#
+"endAzimuths":{"$ref":"#/components/schemas/NumberList","description":"In the same direction, on arrival at the other point.","x-unit":"degrees clockwise from north"},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[2.35,48.86]}},\#
+{"name":"other","value":{"type":"Point","coordinates":[13.4,52.52]}},\#
+{"name":"spatialReference","value":"EPSG:4326"}],"result":{"name":"result","value":{"values":[879325.630599],"azimuths":[58.255991191],"endAzimuths":[66.8207319028]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/normalize","summary":"What goes on beyond the edge of the world, at 180 degrees or the edge of a cylindrical projection, cut there and moved within.","description":"What goes on beyond the edge of the world, at 180 degrees or the edge of a cylindrical projection, cut there and moved within.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[170,0],[190,0],[190,10],[170,10],[170,0]]]}},\#
+{"name":"spatialReference","value":"EPSG:4326"}],"result":{"name":"result","value":{"geometry":{"type":"MultiPolygon","coordinates":[[[[170,0],[180,0],[180,10],[170,10],[170,0]]],[[[-180,0],[-170,0],[-170,10],[-180,10],[-180,0]]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"geotrigger/create","summary":"Creates a monitor.","description":"Creates a monitor. `geotrigger/start` starts it.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"owner","description":"The object that it closes with; absent for the session.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
@@ -5374,6 +5554,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "radius":2.8,"geometry":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}}],"x-since":"0.5.0","x-domain":"geometry"},\#
 "GeometryFormat":{"title":"GeometryFormat","description":"A form of geometries as text.","type":"string","enum":["wkt","wkb","ewkb","geojson","esriJson"],"x-enum-descriptions":{"wkt":"Well-known text of ISO 19125-2, with `Z`, `M` and `ZM`.","wkb":"Well-known binary, little-endian, in base64.","ewkb":"Well-known binary as PostGIS has it, with the EPSG code of `spatialReference`, in hexadecimal digits.","geojson":"A GeoJSON geometry as text.","esriJson":"The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`."},\#
 "examples":["wkt"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"GeodeticCurve":{"title":"GeodeticCurve","description":"How two positions are joined on the ellipsoid.","type":"string","enum":["geodesic","loxodrome","straight"],"x-enum-descriptions":{"geodesic":"The shortest line. A side of a polygon that spans 180 degrees of longitude or more is straight.","loxodrome":"The line of constant azimuth, the shorter way around. Sides of polygons as above.","straight":"Straight in longitude and latitude, as GeoJSON has it: from 170 to -170 the long way."},\#
+"examples":["loxodrome"],"x-since":"0.5.0","x-domain":"geometry"},\#
 "GeotriggerRule":{"title":"GeotriggerRule","description":"The transitions that a monitor reports.","type":"string","enum":["enter","exit","enterOrExit"],"x-enum-descriptions":{"enter":"Entering a fence.","exit":"Leaving a fence.","enterOrExit":"Both."},\#
 "examples":["enterOrExit"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
 "FenceRelation":{"title":"FenceRelation","description":"The spatial relations by which a fence is entered and left. A fence contains what is inside it and not on its edge.","type":"string","enum":["enterIntersectsExitDoesNotIntersect","enterContainsExitDoesNotContain","enterContainsExitDoesNotIntersect"],"x-enum-descriptions":{"enterIntersectsExitDoesNotIntersect":"Inside while it intersects the fence.","enterContainsExitDoesNotContain":"Inside while the fence contains it.","enterContainsExitDoesNotIntersect":"Entered once the fence contains it, left when it no longer intersects: with an accuracy this keeps a position at the edge from going in and out."},\#

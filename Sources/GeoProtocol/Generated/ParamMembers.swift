@@ -319,6 +319,37 @@ package enum ParamMembers {
       "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "format"
     ]),
     "geometry/parse": params(["texts", "format"]),
+    "geometry/geodeticBuffer": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "mend", "distance",
+      "distances", "curve", "maxDeviation", "together"
+    ]),
+    "geometry/geodeticEllipse": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "radius",
+      "crossRadius", "axisAzimuth", "maxDeviation"
+    ]),
+    "geometry/geodeticSector": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "radius",
+      "crossRadius", "axisAzimuth", "maxDeviation", "startAzimuth", "sweep"
+    ]),
+    "geometry/geodeticDensify": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "maxSegmentLength",
+      "maxDeviation", "curve"
+    ]),
+    "geometry/geodeticMove": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "azimuth", "distance"
+    ]),
+    "geometry/geodeticLength": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/geodeticArea": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
+    "geometry/geodeticDistance": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "other", "others"
+    ]),
+    "geometry/normalize": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
+    ]),
     "geotrigger/create": params([
       "id", "owner", "ifExists", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode",
       "maxAccuracy", "minimumDwell", "reportCrossings", "forecastHorizon",

@@ -14,6 +14,10 @@ extension GEOSContext {
   }
 
   private func made(_ operation: GeometryOperation, _ operands: [Geometry]) throws(EngineError) -> GeometryOutcome {
+    // Lengths and areas of such would be infinite; GEOS's indexes search boxes around them for ever.
+    for case let box? in operands.map(\.envelope) where max(abs(box.xMin), abs(box.xMax), abs(box.yMin), abs(box.yMax)) > 1e100 {
+      throw .failed(operation: operation.kind.rawValue, reason: "Coordinates beyond 1e100 are no places.")
+    }
     var operands = operands
     if operation.needsValidity {
       for index in operands.indices where operands[index].dimension == 2 {

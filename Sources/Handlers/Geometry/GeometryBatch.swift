@@ -147,11 +147,15 @@ struct GeometryBatch: Sendable {
     let results = try results(worker, body)
     let values = results.map { (try? $0?.get()) ?? nil }
     return .init(
-      values: .written { writer in
-        writer.beginArray()
-        for value in values { if let value { writer.value(value) } else { writer.null() } }
-        writer.endArray()
-      }, failures: Self.failures(results))
+      values: Self.list(values), failures: Self.failures(results))
+  }
+
+  static func list(_ numbers: [Double?]) -> JSONOpaque {
+    .written { writer in
+      writer.beginArray()
+      for number in numbers { if let number { writer.value(number) } else { writer.null() } }
+      writer.endArray()
+    }
   }
 
   static func list(_ geometries: [Geometry?]) -> JSONOpaque {

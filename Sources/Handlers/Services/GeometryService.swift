@@ -12,7 +12,7 @@ import WireCoding
 
 package enum GeometryService: GeometryHandlers {
   /// Plans an operation that makes a geometry of each.
-  private static func made(
+  static func made(
     _ params: some GeometryProtocol.GeometryOperands, in world: World,
     _ body: @escaping @Sendable (_ index: Int, _ geometry: Geometry, borrowing GeometryCalculator) throws -> Geometry
   ) throws -> Plan<GeometryProtocol.GeometryResult> {
@@ -61,7 +61,7 @@ package enum GeometryService: GeometryHandlers {
   }
 
   /// The second geometry of each pair.
-  private struct Others: Sendable {
+  struct Others: Sendable {
     private let all: [Geometry]
     private let isOne: Bool
 

@@ -3,6 +3,7 @@
 
 import GeoModel
 import GeoProtocol
+import Geodetics
 import Geometry
 import GeometryEngine
 import JSONRPC
@@ -260,6 +261,23 @@ extension GeometryOperation.Join: WireWord {
     case .round: .round
     case .mitre: .mitre
     case .bevel: .bevel
+    }
+  }
+}
+
+extension GeodeticCurve: WireWord {
+  package init(_ wire: GeometryProtocol.GeodeticCurve) {
+    switch wire {
+    case .geodesic: self = .geodesic
+    case .loxodrome: self = .loxodrome
+    case .straight: self = .straight
+    }
+  }
+  package var wire: GeometryProtocol.GeodeticCurve {
+    switch self {
+    case .geodesic: .geodesic
+    case .loxodrome: .loxodrome
+    case .straight: .straight
     }
   }
 }
@@ -1035,15 +1053,15 @@ extension Wire {
     WorkPriority.self, Progress.Kind.self, Session.Trace.self, ReaderConfinement.self,
     Session.LogLevel.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self, FileAttribute.self,
     ObservationFault.self, EntityFeatures.self, Statistic.Kind.self, GeometryOperation.Cap.self,
-    GeometryOperation.Join.self, GeotriggerRule.self, FenceRelation.self, FenceAccuracyMode.self,
-    GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self,
-    GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self,
-    LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self,
-    Interpolation.self, FieldType.self, HeightDatum.self, SlopeMethod.self, SimpleMarkerSymbol.Style.self,
-    SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self,
-    TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self,
-    VisualVariable.Rotation.self, LabelDefinition.Placement.self, ClassificationMethod.self,
-    Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self, Interruption.Cause.self,
-    LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
+    GeometryOperation.Join.self, GeodeticCurve.self, GeotriggerRule.self, FenceRelation.self,
+    FenceAccuracyMode.self, GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self,
+    Layer.Kind.self, GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self,
+    LocationAuthorization.self, LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self,
+    SelectionMode.self, Interpolation.self, FieldType.self, HeightDatum.self, SlopeMethod.self,
+    SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self,
+    TextSymbol.FontStyle.self, TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self,
+    TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self, LabelDefinition.Placement.self,
+    ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self,
+    Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
   ]
 }

@@ -7846,6 +7846,576 @@ class GeometryMethods(AsyncCaller):
         )
         return result
 
+    async def geodetic_buffer(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        mend: bool | None = None,
+        distance: float | None = None,
+        distances: Sequence[float] | None = None,
+        curve: t.GeodeticCurve | None = None,
+        max_deviation: float | None = None,
+        together: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """The area within a distance of a geometry on the WGS 84 ellipsoid: of points, lines and polygons,
+        across the antimeridian, where it is cut, and over the poles, where it follows the edge at latitude
+        90. With a negative distance what is left of polygons. Bends and ends are round.
+
+        In other references positions are converted to WGS 84 and the outline back.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            mend: Whether a polygon that is not valid is made so first, by `linework` of
+                `geometry/simplify`. Otherwise it is refused, with the place of the fault. (default False)
+            distance: The distance, at most 9,900 km around lines and polygons, 19,900 km around points;
+                negative shrinks polygons. This or `distances`. (m)
+            distances: One for each geometry, in order. (m; at most 1000000 elements)
+            curve: How the positions of lines and polygons are joined. (default "geodesic")
+            max_deviation: How far the outline may be off, between its positions as well, where segments
+                are straight in longitude and latitude. When absent 1 m, or a thousandth of the distance if
+                that is less. (m; in 0.001...1000000)
+            together: Whether the buffers are united: the result is one. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_buffer(
+                geometry={"type": "Point", "coordinates": [10, 50]},
+                spatial_reference="EPSG:4326",
+                distance=1000,
+                max_deviation=300,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/geodeticBuffer",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "mend": mend,
+                    "distance": distance,
+                    "distances": distances,
+                    "curve": curve,
+                    "maxDeviation": max_deviation,
+                    "together": together,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def geodetic_ellipse(
+        self,
+        *,
+        radius: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        cross_radius: float | None = None,
+        axis_azimuth: float | None = None,
+        max_deviation: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Ellipses around points on the WGS 84 ellipsoid: the distance from the point at each azimuth is that
+        of a planar ellipse. A circle without `crossRadius`.
+
+        Args:
+            radius: The radius, or the semi-axis along `axisAzimuth`. (m; in 0.001...9900000)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            cross_radius: The other semi-axis; of a circle absent. (m; in 0.001...9900000)
+            axis_azimuth: Where the first semi-axis points. (degrees clockwise from north; in -360...360;
+                default 0)
+            max_deviation: How far the outline may be off, between its positions as well, where segments
+                are straight in longitude and latitude. When absent 1 m, or a thousandth of `radius` if that
+                is less. (m; in 0.001...1000000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_ellipse(
+                geometry={"type": "Point", "coordinates": [10, 50]},
+                spatial_reference="EPSG:4326",
+                radius=2000,
+                cross_radius=1000,
+                axis_azimuth=90,
+                max_deviation=400,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/geodeticEllipse",
+            _given(
+                {
+                    "radius": radius,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "crossRadius": cross_radius,
+                    "axisAzimuth": axis_azimuth,
+                    "maxDeviation": max_deviation,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def geodetic_sector(
+        self,
+        *,
+        radius: float,
+        start_azimuth: float,
+        sweep: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        cross_radius: float | None = None,
+        axis_azimuth: float | None = None,
+        max_deviation: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Sectors of circles or ellipses around points on the WGS 84 ellipsoid, as of an antenna or a search
+        light.
+
+        Args:
+            radius: The radius, or the semi-axis along `axisAzimuth`. (m; in 0.001...9900000)
+            start_azimuth: Where it begins. (degrees clockwise from north; in -360...360)
+            sweep: How far it goes on from there, clockwise. (degrees; in 0.001...360)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            cross_radius: The other semi-axis; of a circle absent. (m; in 0.001...9900000)
+            axis_azimuth: Where the first semi-axis points. (degrees clockwise from north; in -360...360;
+                default 0)
+            max_deviation: How far the outline may be off, between its positions as well, where segments
+                are straight in longitude and latitude. When absent 1 m, or a thousandth of `radius` if that
+                is less. (m; in 0.001...1000000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_sector(
+                geometry={"type": "Point", "coordinates": [10, 50]},
+                spatial_reference="EPSG:4326",
+                radius=1000,
+                start_azimuth=45,
+                sweep=90,
+                max_deviation=100,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/geodeticSector",
+            _given(
+                {
+                    "radius": radius,
+                    "startAzimuth": start_azimuth,
+                    "sweep": sweep,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "crossRadius": cross_radius,
+                    "axisAzimuth": axis_azimuth,
+                    "maxDeviation": max_deviation,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def geodetic_densify(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        max_segment_length: float | None = None,
+        max_deviation: float | None = None,
+        curve: t.GeodeticCurve | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Positions added along segments that are curves on the WGS 84 ellipsoid, so that straight segments
+        follow them. Z and M are interpolated; longitudes go on beyond 180 degrees (`geometry/normalize`
+        cuts there).
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            max_segment_length: The longest segment. This or `maxDeviation`. (m; at least 0.001)
+            max_deviation: How far a segment, straight in longitude and latitude, may be off the curve.
+                (m; at least 0.001)
+            curve: How the positions of lines and polygons are joined. (default "geodesic")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_densify(
+                geometry={"type": "LineString", "coordinates": [[170, 0], [-170, 0]]},
+                spatial_reference="EPSG:4326",
+                max_segment_length=1200000,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/geodeticDensify",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "maxSegmentLength": max_segment_length,
+                    "maxDeviation": max_deviation,
+                    "curve": curve,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def geodetic_move(
+        self,
+        *,
+        azimuth: float,
+        distance: float,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept.
+
+        Args:
+            azimuth: Where to. (degrees clockwise from north; in -360...360)
+            distance: How far; negative the other way. (m; in -100000000...100000000)
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_move(
+                geometry={"type": "Point", "coordinates": [10, 50]},
+                spatial_reference="EPSG:4326",
+                azimuth=90,
+                distance=100000,
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/geodeticMove",
+            _given(
+                {
+                    "azimuth": azimuth,
+                    "distance": distance,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def geodetic_length(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryNumbers:
+        """The length on the WGS 84 ellipsoid: of lines along the shortest way from position to position, of
+        polygons around their rings, whose sides of 180 degrees or more are straight in longitude and
+        latitude; 0 of points.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_length(
+                geometry={"type": "LineString", "coordinates": [[170, 0], [-170, 0]]},
+                spatial_reference="EPSG:4326",
+            )
+        """
+        result: t.GeometryNumbers = await self._call(
+            "geometry/geodeticLength",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def geodetic_area(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryNumbers:
+        """The area of polygons on the WGS 84 ellipsoid between geodesics, holes taken off; 0 of others. Sides
+        of 180 degrees or more are straight in longitude and latitude.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_area(
+                geometry={"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]]},
+                spatial_reference="EPSG:4326",
+            )
+        """
+        result: t.GeometryNumbers = await self._call(
+            "geometry/geodeticArea",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def geodetic_distance(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        other: t.Geometry | None = None,
+        others: Sequence[t.Geometry] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryGeodeticDistanceResult:
+        """The distance of two geometries on the WGS 84 ellipsoid, and between two points the azimuths of the
+        geodesic. Segments of lines and polygons are straight in longitude and latitude, as for
+        `feature/nearest`.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            other: The second for each of them; this or `others`.
+            others: One for each of them, in order. (at most 1000000 elements)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            values: The distances, in order; 0 where two geometries share a position, null where one is
+                empty or failed. (m)
+            azimuths: From the first point to the other; null unless both are points. (degrees clockwise
+                from north)
+            endAzimuths: In the same direction, on arrival at the other point. (degrees clockwise from
+                north)
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.geodetic_distance(
+                geometry={"type": "Point", "coordinates": [2.35, 48.86]},
+                other={"type": "Point", "coordinates": [13.4, 52.52]},
+                spatial_reference="EPSG:4326",
+            )
+        """
+        result: t.GeometryGeodeticDistanceResult = await self._call(
+            "geometry/geodeticDistance",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "other": other,
+                    "others": others,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def normalize(
+        self,
+        *,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryResult:
+        """What goes on beyond the edge of the world, at 180 degrees or the edge of a cylindrical projection,
+        cut there and moved within.
+
+        Args:
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.normalize(
+                geometry={"type": "Polygon", "coordinates": [[[170, 0], [190, 0], [190, 10], [170, 10], [170, 0]]]},
+                spatial_reference="EPSG:4326",
+            )
+        """
+        result: t.GeometryResult = await self._call(
+            "geometry/normalize",
+            _given(
+                {
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
 
 class GeotriggerMethods(AsyncCaller):
     """Geotriggers: monitors that watch the objects of a feed enter and exit fences.

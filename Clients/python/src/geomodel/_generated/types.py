@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "bc3a3be7ab2026ff"
+PROTOCOL_HASH = "9abe469b10edb17f"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2928,6 +2928,14 @@ GeometryFormat = Literal["wkt", "wkb", "ewkb", "geojson", "esriJson"]
 `esriJson`: The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`.
 """
 
+GeodeticCurve = Literal["geodesic", "loxodrome", "straight"]
+"""How two positions are joined on the ellipsoid.
+
+`geodesic`: The shortest line. A side of a polygon that spans 180 degrees of longitude or more is straight.
+`loxodrome`: The line of constant azimuth, the shorter way around. Sides of polygons as above.
+`straight`: Straight in longitude and latitude, as GeoJSON has it: from 170 to -170 the long way.
+"""
+
 
 class GeometryMinimumCircleResult(TypedDict):
     """What `geometry/minimumCircle` answers."""
@@ -3013,6 +3021,21 @@ class GeometryParseResult(TypedDict):
     """One for each text, in order; null for those that failed."""
     spatialReference: NotRequired[SpatialReference]
     """What the texts state, where they do."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+class GeometryGeodeticDistanceResult(TypedDict):
+    """What `geometry/geodeticDistance` answers."""
+
+    values: NumberList
+    """The distances, in order; 0 where two geometries share a position, null where one is empty or failed.
+    (m)
+    """
+    azimuths: NumberList
+    """From the first point to the other; null unless both are points. (degrees clockwise from north)"""
+    endAzimuths: NumberList
+    """In the same direction, on arrival at the other point. (degrees clockwise from north)"""
     failures: NotRequired[list[GeometryFailure]]
     """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 

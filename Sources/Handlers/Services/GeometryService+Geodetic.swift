@@ -1,0 +1,255 @@
+// Handlers of `geometry/geodetic*`: operations on the ellipsoid, with geometries of any reference.
+
+import GeoModel
+import GeoProtocol
+import Geodetics
+import Geometry
+import GeometryEngine
+import JSON
+import JSONRPC
+import Planning
+import Proximity
+import WireCoding
+
+/// Geometries on the way to WGS 84 and back.
+private struct Globe: Sendable {
+  let reference: SpatialReference
+  let transformer: any CoordinateTransformer
+  let geodesy: any Geodesy
+
+  /// - Throws: `invalidParams` without a reference.
+  init(_ name: String?, in world: World) throws {
+    guard let reference = try world.canonical(name) else {
+      throw RPCError(
+        .invalidParams, "Geometries without a spatial reference are nowhere on the ellipsoid.", path: "/params/spatialReference",
+        expected: "a spatial reference")
+    }
+    (self.reference, transformer, geodesy) = (reference, world.transformer, world.geodesy)
+  }
+
+  func placed(_ geometry: Geometry) throws -> Geometry {
+    reference == .wgs84 ? geometry : try transformer.transform(geometry, from: reference, to: .wgs84)
+  }
+
+  func back(_ geometry: Geometry) throws -> Geometry {
+    reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
+  }
+
+  func meter() throws -> GeometryMeter {
+    guard let meter = GeometryMeter(try transformer.describe(.wgs84), transformer, geodesy) else {
+      throw RPCError.internalError("WGS 84 has no measures")
+    }
+    return meter
+  }
+
+  func tracer(_ worker: Worker) -> CurveTracer { CurveTracer(geodesy) { try worker.checkCancelled() } }
+}
+
+extension GeometryService {
+  /// A geometry made on the ellipsoid of each.
+  private static func placed(
+    _ params: some GeometryProtocol.GeometryOperands, in world: World,
+    _ body: @escaping @Sendable (_ geometry: Geometry, CurveTracer, borrowing GeometryCalculator) throws -> Geometry
+  ) throws -> Plan<GeometryProtocol.GeometryResult> {
+    let globe = try Globe(params.spatialReference, in: world)
+    return TaskPlan { worker in
+      try GeometryBatch(params).made(worker) { _, geometry, calculate in
+        try tracing { try globe.back(try body(try globe.placed(geometry), globe.tracer(worker), calculate)) }
+      }
+    }
+  }
+
+  private static func tracing<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch GeodeticError.tooManyPositions {
+      throw RPCError(
+        .outOfRange, "The geometry would have more than \(Geometry.mostPositions) positions.", path: "/params",
+        expected: "a greater maxDeviation or maxSegmentLength")
+    }
+  }
+
+  /// A metre, or a thousandth of a small distance.
+  private static func deviation(_ given: Double?, _ distance: Double) -> Double { given ?? min(1, max(abs(distance) / 1000, 0.001)) }
+
+  // MARK: Areas
+
+  package static func geodeticBuffer(
+    _ params: GeodeticBuffer.Params, in world: inout World
+  ) throws -> Plan<GeodeticBuffer.Result> {
+    let globe = try Globe(params.spatialReference, in: world)
+    guard (params.distance != nil) != (params.distances != nil) else { throw ModelError.oneOf(["distance", "distances"]) }
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      if let distances = params.distances, distances.count != batch.count {
+        throw RPCError(
+          .invalidParams, "There is not one for each geometry.", path: "/params/distances", expected: "\(batch.count) numbers")
+      }
+      let made = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
+        try tracing {
+          try buffered(
+            globe.placed(geometry), params.distances?[index] ?? params.distance ?? 0, params, globe.tracer(worker), calculate)
+        }
+      }
+      guard params.together else { return batch.answer(made.map { made in made.map { made in made.flatMap { geometry in back(geometry, globe) } } }) }
+      let whole = try GeometryUnion(mends: true)(made.compactMap { try? $0?.get() }, worker)
+      var answer = batch.answer(together: try globe.back(whole))
+      answer.failures = GeometryBatch.failures(made)
+      return answer
+    }
+  }
+
+  private static func back(_ geometry: Geometry, _ globe: Globe) -> Result<Geometry, RPCError> {
+    do { return .success(try globe.back(geometry)) } catch { return .failure(GeometryBatch.failure(error)) }
+  }
+
+  private static func buffered(
+    _ geometry: Geometry, _ distance: Double, _ params: GeodeticBuffer.Params, _ tracer: CurveTracer,
+    _ calculate: borrowing GeometryCalculator
+  ) throws -> Geometry {
+    let most = geometry.dimension == 0 ? Surroundings.mostAround : Surroundings.most
+    guard abs(distance) <= most else {
+      throw RPCError(
+        .outOfRange, "The distance reaches too far around the earth.", path: "/params/distance",
+        expected: "at most \(Int(most)) m around \(geometry.dimension == 0 ? "points" : "lines and areas")")
+    }
+    let (deviation, curve) = (deviation(params.maxDeviation, distance), GeodeticCurve(params.curve))
+    var areas = geometry.part(ofDimension: 2)
+    if !areas.isEmpty {
+      // What is invalid is found before it is followed.
+      areas = try calculate(GeometryOperation(.union, mends: params.mend), [areas]).whole
+      areas = try tracer.densified(areas, curve, .deviation(deviation * 0.8)).cut(at: Seam(west: -180, width: 360))
+    }
+    guard distance != 0, distance > 0 || !areas.isEmpty else { return distance == 0 ? areas : .polygon([]) }
+    let outlines = distance > 0 ? geometry : geometry.part(ofDimension: 2)
+    let around = try Surroundings(tracer, curve, within: deviation).around(outlines, abs(distance))
+    let union = GeometryOperation(.union, mends: true)
+    guard distance < 0 else { return try calculate(union, [areas] + around).whole.part(ofDimension: 2) }
+    let taken = try calculate(union, around).whole
+    return try calculate(GeometryOperation(.difference, mends: true), [areas, taken]).whole.part(ofDimension: 2)
+  }
+
+  package static func geodeticEllipse(
+    _ params: GeodeticEllipse.Params, in world: inout World
+  ) throws -> Plan<GeodeticEllipse.Result> {
+    try around(params, params, sector: nil, in: world)
+  }
+
+  package static func geodeticSector(
+    _ params: GeodeticSector.Params, in world: inout World
+  ) throws -> Plan<GeodeticSector.Result> {
+    try around(params, params, sector: (params.startAzimuth, params.sweep), in: world)
+  }
+
+  private static func around(
+    _ params: some GeometryProtocol.GeometryOperands, _ axes: some GeometryProtocol.EllipseAxes, sector: (Double, Double)?,
+    in world: World
+  ) throws -> Plan<GeometryProtocol.GeometryResult> {
+    let (a, azimuth, deviation) = (axes.radius, axes.axisAzimuth, deviation(axes.maxDeviation, axes.radius))
+    let b = axes.crossRadius ?? a
+    return try placed(params, in: world) { geometry, tracer, _ in
+      guard case .point(let center?) = geometry else {
+        throw RPCError(.invalidGeometry, "Only points are centers.", path: "/params/geometry", expected: "a point")
+      }
+      let shape = Surroundings(tracer, .geodesic, within: deviation)
+      return try shape.ring(around: center, from: sector?.0 ?? 0, sweep: sector?.1 ?? 360, isWhole: sector.map { $0.1 == 360 } ?? true) {
+        a == b ? a : Surroundings.radius(a, b, at: $0 - azimuth)
+      }
+    }
+  }
+
+  // MARK: Form
+
+  package static func geodeticDensify(
+    _ params: GeodeticDensify.Params, in world: inout World
+  ) throws -> Plan<GeodeticDensify.Result> {
+    guard (params.maxSegmentLength != nil) != (params.maxDeviation != nil) else {
+      throw ModelError.oneOf(["maxSegmentLength", "maxDeviation"])
+    }
+    let density = params.maxSegmentLength.map(CurveTracer.Density.length) ?? .deviation(params.maxDeviation ?? 1)
+    let curve = GeodeticCurve(params.curve)
+    return try placed(params, in: world) { geometry, tracer, _ in try tracer.densified(geometry, curve, density) }
+  }
+
+  package static func geodeticMove(_ params: GeodeticMove.Params, in world: inout World) throws -> Plan<GeodeticMove.Result> {
+    let (azimuth, distance, geodesy) = (params.azimuth, params.distance, world.geodesy)
+    return try placed(params, in: world) { geometry, _, _ in
+      try geometry.mapPositions { positions in
+        var moved = positions
+        let stride = positions.stride
+        try moved.withMutableValues { values in
+          for base in Swift.stride(from: 0, to: values.count, by: stride) {
+            let end = try geodesy.direct(from: Point(x: values[base], y: values[base + 1]), azimuth: azimuth, distance: distance).0
+            (values[base], values[base + 1]) = (end.x, end.y)
+          }
+        }
+        return moved
+      }
+    }
+  }
+
+  package static func normalize(_ params: Normalize.Params, in world: inout World) throws -> Plan<Normalize.Result> {
+    let reference = try Globe(params.spatialReference, in: world).reference
+    guard let wrap = WorldWrap(try world.transformer.describe(reference), world.transformer) else {
+      throw RPCError(
+        .invalidParams, "\(reference.definition) does not go around the world.", path: "/params/spatialReference",
+        expected: "degrees, or a cylindrical projection of the whole world")
+    }
+    return try made(params, in: world) { _, geometry, _ in try geometry.cut(at: wrap.seam).withRightHandRings }
+  }
+
+  // MARK: Measures
+
+  package static func geodeticLength(
+    _ params: GeodeticLength.Params, in world: inout World
+  ) throws -> Plan<GeodeticLength.Result> {
+    let globe = try Globe(params.spatialReference, in: world)
+    return TaskPlan { worker in
+      let meter = try globe.meter()
+      return try GeometryBatch(params).measured(worker) { _, geometry, _ in
+        let geometry = try globe.placed(geometry)
+        return try geometry.flattened.reduce(0.0) { sum, part in
+          guard part.dimension == 1 else { return try sum + (meter.measure(.length, part, nil) ?? { throw noMeasure }()) }
+          return try sum + globe.tracer(worker).length(of: part)
+        }
+      }
+    }
+  }
+
+  package static func geodeticArea(
+    _ params: GeodeticArea.Params, in world: inout World
+  ) throws -> Plan<GeodeticArea.Result> {
+    let globe = try Globe(params.spatialReference, in: world)
+    return TaskPlan { worker in
+      let meter = try globe.meter()
+      return try GeometryBatch(params).measured(worker) { _, geometry, _ in
+        try meter.measure(.area, globe.placed(geometry), nil) ?? { throw noMeasure }()
+      }
+    }
+  }
+
+  private static var noMeasure: RPCError {
+    RPCError(.transformFailed, "A position is not on the ellipsoid.", expected: "latitudes from -90 to 90")
+  }
+
+  package static func geodeticDistance(
+    _ params: GeodeticDistance.Params, in world: inout World
+  ) throws -> Plan<GeodeticDistance.Result> {
+    let globe = try Globe(params.spatialReference, in: world)
+    return TaskPlan { worker in
+      let batch = try GeometryBatch(params)
+      let others = try Others(params, count: batch.count)
+      let meter = try globe.meter()
+      let results = try batch.results(worker) { index, geometry, _ -> GeodesicLine? in
+        let (first, second) = (try globe.placed(geometry), try globe.placed(others[index]))
+        if case .point(let start?) = first, case .point(let end?) = second { return try globe.geodesy.inverse(from: start, to: end) }
+        return meter.measure(.distance, first, second).map { GeodesicLine(distance: $0, startAzimuth: .nan, endAzimuth: .nan) }
+      }
+      let lines = results.map { (try? $0?.get()) ?? nil }
+      func list(_ number: (GeodesicLine) -> Double) -> JSONOpaque {
+        GeometryBatch.list(lines.map { line in line.map(number).flatMap { $0.isNaN ? nil : $0 } })
+      }
+      return .init(
+        values: list(\.distance), azimuths: list(\.startAzimuth), endAzimuths: list(\.endAzimuth),
+        failures: GeometryBatch.failures(results))
+    }
+  }
+}
