@@ -73,6 +73,7 @@ let package = Package(
 
     // The model.
     library("Geometry", ["Platform"]),
+    library("GridReferences", ["Geometry", "Platform"]),
     library("GeometryEngine", ["Geometry", "CGEOS"]),
     library("Geodetics", ["Geometry", "Platform"]),
     // Questions about features.
@@ -124,8 +125,8 @@ let package = Package(
     library(
       "WireCoding",
       [
-        "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore",
-        "Expressions", "SpatialRelations", "Geodetics", "Elevation", "Reading", "Files", "Platform",
+        "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "GridReferences", "Geometry", "JSON", "JSONRPC", "Statistics",
+        "FeatureStore", "Expressions", "SpatialRelations", "Geodetics", "Elevation", "Reading", "Files", "Platform",
       ]),
     library(
       "StateTree",
@@ -142,8 +143,8 @@ let package = Package(
     library(
       "Handlers",
       [
-        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "Geometry",
-        "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
+        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "GridReferences",
+        "Geometry", "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
         "SpatialRelations", "Geodetics", "Elevation", "Terrain", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
@@ -188,7 +189,7 @@ let package = Package(
       swiftSettings: strict),
     tests("JSONTests", ["JSON"]),
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
-    tests("GeometryTests", ["Geometry"]),
+    tests("GeometryTests", ["GridReferences", "Geometry"]),
     tests("TerrainTests", ["Terrain", "Geometry"]),
     tests("CalendarTests", ["Calendar", "TestSupport"]),
     tests("NMEATests", ["NMEA"]),

@@ -110,8 +110,9 @@ struct GeometryBatch: Sendable {
   static func failures<R>(_ results: [Result<R, RPCError>?]) -> [GeometryProtocol.GeometryFailure]? {
     let failures = results.indices.compactMap { index -> GeometryProtocol.GeometryFailure? in
       guard case .failure(let error) = results[index] else { return nil }
-      let place = error.details.first { $0.name == "at" }?.json.dropFirst().dropLast().split(separator: ",").compactMap { Double($0) }
-      return .init(index: index, kind: error.kind, message: error.message, at: place)
+      func detail(_ name: String) -> String? { error.details.first { $0.name == name }?.json }
+      let place = detail("at")?.dropFirst().dropLast().split(separator: ",").compactMap { Double($0) }
+      return .init(index: index, kind: error.kind, message: error.message, offset: detail("offset").flatMap { Int($0) }, at: place)
     }
     return failures.isEmpty ? nil : failures
   }

@@ -3,6 +3,7 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import GridReferences
 import JSON
 import JSONRPC
 import Platform
@@ -94,12 +95,18 @@ extension GeometryService {
 
   // MARK: Reference and form
 
-  package static func project(_ params: Project.Params, in world: inout World) throws -> Plan<Project.Result> {
-    guard let source = try world.canonical(params.spatialReference) else {
+  /// The spatial reference of geometries that have to have one.
+  private static func reference(_ params: some GeometryProtocol.GeometryOperands, in world: World) throws -> SpatialReference {
+    guard let reference = try world.canonical(params.spatialReference) else {
       throw RPCError(
         .invalidParams, "Geometries without a spatial reference cannot be projected.", path: "/params/spatialReference",
         expected: "a spatial reference")
     }
+    return reference
+  }
+
+  package static func project(_ params: Project.Params, in world: inout World) throws -> Plan<Project.Result> {
+    let source = try reference(params, in: world)
     let target = try world.transformer.describe(SpatialReference(params.outSpatialReference)).reference
     let transformer = world.transformer
     return TaskPlan { worker in
@@ -138,6 +145,52 @@ extension GeometryService {
       return .init(
         geometries: GeometryBatch.list(results.map { try? $0?.get() }), spatialReference: references.first?.definition,
         failures: GeometryBatch.failures(results))
+    }
+  }
+
+  // MARK: Notations
+
+  package static func toCoordinates(_ params: ToCoordinates.Params, in world: inout World) throws -> Plan<ToCoordinates.Result> {
+    let source = try reference(params, in: world)
+    let (notation, precision, transformer) = (Notation(params.format), params.precision, world.transformer)
+    guard precision ?? 0 <= notation.finest else {
+      throw RPCError(
+        .invalidParams, "\(notation.rawValue) is not as fine.", path: "/params/precision", expected: "integer in 0...\(notation.finest)")
+    }
+    let style = NotationStyle(
+      marks: .init(params.marks), signed: params.signed, longitudeFirst: params.longitudeFirst, spaced: params.spaced)
+    return TaskPlan { worker in
+      let results = try GeometryBatch(params).results(worker, size: { $0.utf8.count }) { _, geometry, _ in
+        guard case .point(_?) = geometry, case .point(let point?) = try transformer.transform(geometry, from: source, to: .wgs84) else {
+          throw RPCError(
+            .invalidGeometry, "The geometry is no point.", path: "/params/geometry", expected: "a point that is not empty")
+        }
+        return try notation.text(of: point, precision: precision, style)
+      }
+      return .init(texts: results.map { (try? $0?.get()) ?? "" }, failures: GeometryBatch.failures(results))
+    }
+  }
+
+  package static func fromCoordinates(
+    _ params: FromCoordinates.Params, in world: inout World
+  ) throws -> Plan<FromCoordinates.Result> {
+    let target = try world.transformer.describe(SpatialReference(params.outSpatialReference)).reference
+    let (notation, transformer) = (params.format.map(Notation.init), world.transformer)
+    return TaskPlan { worker in
+      let results = try params.texts.enumerated().map { index, text -> Result<GeometryProtocol.CoordinatePlace, RPCError>? in
+        try worker.checkCancelled()
+        do {
+          let place = try Notation.place(text, in: notation, corner: params.corner, longitudeFirst: params.longitudeFirst)
+          let (point, size) = (try transformer.transform(.point(place.point), from: .wgs84, to: target), place.cell?.size)
+          let isDegrees = place.cell?.isDegrees ?? false
+          return .success(.init(
+            index: index, point: Wire.opaque(point), format: place.notation.wire, cellMetres: isDegrees ? nil : size,
+            cellDegrees: isDegrees ? size : nil))
+        } catch { return .failure(GeometryBatch.failure(error, at: "/params/texts/\(index)")) }
+      }
+      if results.count == 1, case .failure(let error) = results[0] { throw error }
+      return .init(
+        places: results.compactMap { try? $0?.get() }, spatialReference: target.definition, failures: GeometryBatch.failures(results))
     }
   }
 }

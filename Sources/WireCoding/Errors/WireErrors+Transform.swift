@@ -1,7 +1,8 @@
-// Wire errors of spatial references and transformations.
+// Wire errors of spatial references, transformations and notations of coordinates.
 
 import GeoProtocol
 import Geometry
+import GridReferences
 import JSONRPC
 
 extension RPCError {
@@ -39,6 +40,17 @@ extension RPCError {
         path: place.path(toText: target)
       ).with("grids", grids)
     case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
+    }
+  }
+  /// - Parameter prefix: the JSON Pointer of the text; of the params if there is none.
+  init(_ error: NotationError, at prefix: String) {
+    switch error.kind {
+    case .malformed, .outside, .ambiguous:
+      let place = error.offset.map { " at offset \($0)" } ?? ""
+      self = RPCError(.invalidCoordinates, "Expected \(error.expected)\(place).", path: prefix, expected: error.expected)
+        .with("offset", error.offset)
+    case .uncovered:
+      self.init(.outOfRange, "Expected \(error.expected).", path: prefix + "/geometry", expected: error.expected)
     }
   }
 }

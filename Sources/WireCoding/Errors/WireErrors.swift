@@ -4,6 +4,7 @@ import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
+import GridReferences
 import JSON
 import JSONRPC
 import Planning
@@ -43,6 +44,7 @@ extension RPCError {
     case let error as SymbologyError: self.init(error, at: prefix)
     case let error as ModelError: self.init(error, in: root, at: prefix, place, world)
     case let error as TransformError: self.init(error, place)
+    case let error as NotationError: self.init(error, at: prefix)
     case let error as QueryError: self.init(error, at: prefix)
     case let error as TooManyGroups: self.init(error)
     case let error as SpatialError: self.init(error, at: prefix + "/geometry")
