@@ -25,8 +25,7 @@ let nio: [Target.Dependency] = [
 // sets, a program around libFuzzer.
 let fuzzed: [Target.Dependency] = [
   "Documents", "Handlers", "GeoModel", "Filtering", "FeatureStore", "Expressions", "Projection", "Readers", "Reading",
-  "GeoJSON", "Geometry", "JSONRPC",
-  "JSON", "Platform",
+  "GeoJSON", "GridReferences", "Geometry", "JSONRPC", "JSON", "Platform",
 ]
 let fuzz: Target =
   Context.environment["GEOMODEL_FUZZ"] == nil

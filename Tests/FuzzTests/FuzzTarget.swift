@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
   /// - Throws: ``Broken`` alone.
   let run: @Sendable (UnsafeRawBufferPointer) throws(Broken) -> Void
 
-  static let all = [framer, json, wkb, wkt, expression, document, channel, columns, geojson]
+  static let all = [framer, json, wkb, wkt, coordinates, expression, document, channel, columns, geojson]
 }
 
 /// What is wrong with the result of an accepted input.
