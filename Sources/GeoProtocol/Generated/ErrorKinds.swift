@@ -246,6 +246,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case engineFailed
   /// A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.
   case planarDegrees
+  /// A text is not of the format, names no place (91 degrees north, a square that its band does not meet), or,
+  /// without a format, different places in several.
+  case invalidCoordinates
   /// Class breaks are out of order or overlap; `path` is the pointer to the bound.
   case invalidClassBreaks
   /// No feature can have these unique values: their number differs from that of the fields, they are null, or an
@@ -375,6 +378,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .tooExpensive: -31063
     case .engineFailed: -31064
     case .planarDegrees: -31065
+    case .invalidCoordinates: -31066
     case .invalidClassBreaks: -31070
     case .invalidUniqueValues: -31071
     case .invalidStops: -31072

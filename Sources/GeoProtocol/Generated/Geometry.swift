@@ -14,21 +14,25 @@ import JSON
 /// lost in those of two areas. Multipart geometries stay multipart where the result has several parts; an empty
 /// geometry is a result, too.
 public enum GeometryProtocol {
-  /// A geometry of a list for which an operation has no result.
+  /// A geometry, or a text, of a list for which an operation has no result.
   public struct GeometryFailure: JSONDecodable, JSONEncodable, Sendable {
     /// Its 0-based index in the list.
     public var index: Int
-    /// The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`.
+    /// The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`,
+    /// `outOfRange`, `invalidCoordinates`.
     public var kind: String
     /// What is wrong, for people.
     public var message: String
+    /// Of a text of coordinates: the 0-based index of the fault, in Unicode scalars.
+    public var offset: Int?
     /// x and y of the fault, where it has a place.
     public var at: [Double]?
 
-    public init(index: Int, kind: String, message: String, at: [Double]? = nil) {
+    public init(index: Int, kind: String, message: String, offset: Int? = nil, at: [Double]? = nil) {
       self.index = index
       self.kind = kind
       self.message = message
+      self.offset = offset
       self.at = at
     }
 
@@ -37,6 +41,8 @@ public enum GeometryProtocol {
       self.index = try json["index"].integer("integer of at least 0") { $0 >= 0 }
       self.kind = try json["kind"].string()
       self.message = try json["message"].string()
+      let offset = json["offset"]
+      self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : nil
       let at = json["at"]
       self.at = try at.isPresent ? at.numbers() : nil
     }
@@ -49,6 +55,10 @@ public enum GeometryProtocol {
       writer.value(kind)
       writer.key("message")
       writer.value(message)
+      if let offset {
+        writer.key("offset")
+        writer.value(offset)
+      }
       if let at {
         writer.key("at")
         writer.array(at) { $1.value($0) }
@@ -420,6 +430,97 @@ public enum GeometryProtocol {
     case loxodrome
     /// Straight in longitude and latitude, as GeoJSON has it: from 170 to -170 the long way.
     case straight
+  }
+
+  /// A notation of places on WGS 84. Angles and UTM are rounded; the cells of the other grids have the places that
+  /// their digits, cut off, name, as their standards say.
+  public enum CoordinateFormat: String, WireEnum {
+    /// Latitude and longitude in degrees: `48.858400°N 2.294500°E`.
+    case decimalDegrees
+    /// In degrees, minutes and seconds: `48°51′30.24″N 2°17′40.20″E`.
+    case dms
+    /// In degrees and minutes: `48°51.5040′N 2°17.6700′E`.
+    case ddm
+    /// Zone, hemisphere (`N` or `S`), easting and northing in metres: `31N 448252.0 5411954.9`. North of 84° and
+    /// south of 80° UPS, without a zone.
+    case utm
+    /// The same with the letter of the latitude band in place of the hemisphere: `31U 448252.0 5411954.9`.
+    case utmBand
+    /// The Military Grid Reference System, UPS at the poles: `31UDQ4825211954`.
+    case mgrs
+    /// The United States National Grid: MGRS with spaces, without a leading zero, not at the poles: `31U DQ 48252
+    /// 11954`.
+    case usng
+    /// The World Geographic Reference System: `NKCD1767051504`.
+    case georef
+    /// The Global Area Reference System: `365MP24`.
+    case gars
+  }
+
+  /// What is between degrees, minutes and seconds.
+  public enum AngleMarks: String, WireEnum {
+    /// `°`, `′` and `″`, behind each number.
+    case symbols
+    /// A space.
+    case spaces
+    /// A colon.
+    case colons
+  }
+
+  /// The place that a text names.
+  public struct CoordinatePlace: JSONDecodable, JSONEncodable, Sendable {
+    /// The 0-based index of the text.
+    public var index: Int
+    /// The place, a point.
+    public var point: JSONOpaque
+    /// As what the text was read. Of angles, as the numbers tell.
+    public var format: GeometryProtocol.CoordinateFormat
+    /// Of MGRS and USNG: the sides of the cell that the text names, on the grid. `point` is its centre, or its corner
+    /// with `corner`. Unit: metre.
+    public var cellMetres: Double?
+    /// Of GEOREF and GARS: the sides of the cell. `point` is its centre, or its corner with `corner`. Unit: degree.
+    public var cellDegrees: Double?
+
+    public init(
+      index: Int, point: JSONOpaque, format: GeometryProtocol.CoordinateFormat, cellMetres: Double? = nil,
+      cellDegrees: Double? = nil
+    ) {
+      self.index = index
+      self.point = point
+      self.format = format
+      self.cellMetres = cellMetres
+      self.cellDegrees = cellDegrees
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`index`, `point`, `format`")
+      self.index = try json["index"].integer("integer of at least 0") { $0 >= 0 }
+      self.point = try json["point"].opaque("object")
+      self.format = try GeometryProtocol.CoordinateFormat(from: json["format"])
+      let cellMetres = json["cellMetres"]
+      self.cellMetres = try cellMetres.isPresent ? cellMetres.double() : nil
+      let cellDegrees = json["cellDegrees"]
+      self.cellDegrees = try cellDegrees.isPresent ? cellDegrees.double() : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("index")
+      writer.value(index)
+      writer.key("point")
+      point.encode(to: &writer)
+      writer.key("format")
+      format.encode(to: &writer)
+      if let cellMetres {
+        writer.key("cellMetres")
+        writer.value(cellMetres)
+      }
+      if let cellDegrees {
+        writer.key("cellDegrees")
+        writer.value(cellDegrees)
+      }
+      writer.endObject()
+    }
   }
 
   /// The geometries of an operation: one of `geometry`, `geometries` and `columns`.
@@ -3136,5 +3237,193 @@ public enum GeometryProtocol {
     }
 
     public typealias Result = GeometryProtocol.GeometryResult
+  }
+
+  /// Points as texts of a notation, of WGS 84: coordinates of another spatial reference are projected to EPSG:4326
+  /// first, as `geometry/project` does it. Longitudes are taken modulo 360; 180 is in the first zone and the first
+  /// column, as -180 is. What is on the edge of a cell belongs to the cell north or east of it; Norway and Svalbard
+  /// have the zones of the standard.
+  public enum ToCoordinates {
+    public static let name: StaticString = "geometry/toCoordinates"
+
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands {
+      /// One geometry.
+      public var geometry: JSONOpaque?
+      /// Several: each gives a result of its own, or a failure.
+      public var geometries: [JSONOpaque]?
+      /// Several, in columns: much faster for many.
+      public var columns: GeometryProtocol.PointColumns?
+      /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
+      /// unit of their own.
+      public var spatialReference: String?
+      /// The notation.
+      public var format: GeometryProtocol.CoordinateFormat
+      /// Decimals of the last number: of `decimalDegrees` at most 13 (6 when absent), of `ddm` 11 (4), of `dms` 9
+      /// (2), of UTM 9 (1). Digits of each coordinate: of `mgrs` and `usng` at most 8 (5: a metre), of `georef` 8
+      /// (5), where 0 is a degree, 2 a minute and 1 the same. Of `gars` 0 is a cell of 30 minutes, 1 a quadrant, 2 a
+      /// key of 5 minutes (2).
+      public var precision: Int?
+      /// Of angles: what is between their numbers.
+      public var marks: GeometryProtocol.AngleMarks
+      /// Of angles: a minus for south and west in place of letters, and a comma between the two.
+      public var signed: Bool
+      /// Of angles: whether the longitude is first.
+      public var longitudeFirst: Bool
+      /// Of `mgrs`: spaces before the square and each coordinate.
+      public var spaced: Bool
+
+      public init(
+        geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
+        spatialReference: String? = nil, format: GeometryProtocol.CoordinateFormat, precision: Int? = nil,
+        marks: GeometryProtocol.AngleMarks = .symbols, signed: Bool = false, longitudeFirst: Bool = false,
+        spaced: Bool = false
+      ) {
+        self.geometry = geometry
+        self.geometries = geometries
+        self.columns = columns
+        self.spatialReference = spatialReference
+        self.format = format
+        self.precision = precision
+        self.marks = marks
+        self.signed = signed
+        self.longitudeFirst = longitudeFirst
+        self.spaced = spaced
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let geometries = json["geometries"]
+        self.geometries = try geometries.isPresent
+          ? geometries.array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.opaque("object") }
+          : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        self.format = try GeometryProtocol.CoordinateFormat(from: json["format"])
+        let precision = json["precision"]
+        self.precision = try precision.isPresent
+          ? precision.integer("integer in 0...13") { $0 >= 0 && $0 <= 13 }
+          : nil
+        let marks = json["marks"]
+        self.marks = try marks.isPresent ? GeometryProtocol.AngleMarks(from: marks) : .symbols
+        let signed = json["signed"]
+        self.signed = try signed.isPresent ? signed.bool() : false
+        let longitudeFirst = json["longitudeFirst"]
+        self.longitudeFirst = try longitudeFirst.isPresent ? longitudeFirst.bool() : false
+        let spaced = json["spaced"]
+        self.spaced = try spaced.isPresent ? spaced.bool() : false
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// One for each point, in order; empty for those that failed.
+      public var texts: [String]
+      /// What failed in a list, by index: no point, or an empty one (`invalidGeometry`); no latitude, or one that
+      /// USNG does not cover (`outOfRange`). Absent when nothing did. The only geometry of a request fails it.
+      public var failures: [GeometryProtocol.GeometryFailure]?
+
+      public init(texts: [String], failures: [GeometryProtocol.GeometryFailure]? = nil) {
+        self.texts = texts
+        self.failures = failures
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("texts")
+        writer.array(texts) { $1.value($0) }
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Points from texts of a notation. Capital and small letters are the same; spaces may be anywhere between letters
+  /// and digits. Angles have a sign or a letter (N, S, E, W) before or behind, symbols, colons, hyphens or spaces
+  /// between their numbers, and decimals in the last; two commas and no point in a text are decimal commas. Each of
+  /// `decimalDegrees`, `dms` and `ddm` reads angles in any of the three.
+  public enum FromCoordinates {
+    public static let name: StaticString = "geometry/fromCoordinates"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The texts, of at most 128 Unicode scalars each.
+      public var texts: [String]
+      /// Their notation. When absent each is read in the one that it is in; a text that names different places in two
+      /// (`31S 500000 3600000`: the hemisphere, or the band) is refused.
+      public var format: GeometryProtocol.CoordinateFormat?
+      /// Of grids with cells: whether the point is the corner of the least easting and northing, or longitude and
+      /// latitude, rather than the centre.
+      public var corner: Bool
+      /// Of two angles without letters: whether the first is the longitude.
+      public var longitudeFirst: Bool
+      /// The spatial reference of the points.
+      public var outSpatialReference: String
+
+      public init(
+        texts: [String], format: GeometryProtocol.CoordinateFormat? = nil, corner: Bool = false,
+        longitudeFirst: Bool = false, outSpatialReference: String = "EPSG:4326"
+      ) {
+        self.texts = texts
+        self.format = format
+        self.corner = corner
+        self.longitudeFirst = longitudeFirst
+        self.outSpatialReference = outSpatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.texts =
+          try json["texts"].array("array of 1 to 1000000 elements", 1...1000000) { (e) throws(JSONError) in try e.string() }
+        let format = json["format"]
+        self.format = try format.isPresent ? GeometryProtocol.CoordinateFormat(from: format) : nil
+        let corner = json["corner"]
+        self.corner = try corner.isPresent ? corner.bool() : false
+        let longitudeFirst = json["longitudeFirst"]
+        self.longitudeFirst = try longitudeFirst.isPresent ? longitudeFirst.bool() : false
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : "EPSG:4326"
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// One for each text that could be read, in order.
+      public var places: [GeometryProtocol.CoordinatePlace]
+      /// That of the points.
+      public var spatialReference: String
+      /// What failed in a list, by index, with the place in the text; absent when nothing did. The only text of a
+      /// request fails it.
+      public var failures: [GeometryProtocol.GeometryFailure]?
+
+      public init(
+        places: [GeometryProtocol.CoordinatePlace], spatialReference: String,
+        failures: [GeometryProtocol.GeometryFailure]? = nil
+      ) {
+        self.places = places
+        self.spatialReference = spatialReference
+        self.failures = failures
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("places")
+        writer.array(places) { $0.encode(to: &$1) }
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
   }
 }

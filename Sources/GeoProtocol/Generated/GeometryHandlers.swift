@@ -48,6 +48,8 @@ public protocol GeometryHandlers: MethodHandlers {
   typealias GeodeticArea = GeometryProtocol.GeodeticArea
   typealias GeodeticDistance = GeometryProtocol.GeodeticDistance
   typealias Normalize = GeometryProtocol.Normalize
+  typealias ToCoordinates = GeometryProtocol.ToCoordinates
+  typealias FromCoordinates = GeometryProtocol.FromCoordinates
 
   /// The area within a distance of a geometry, in the plane.
   static func buffer(_ params: Buffer.Params, in world: inout Types.World) throws -> TaskPlan<Types, Buffer.Result>
@@ -237,6 +239,17 @@ public protocol GeometryHandlers: MethodHandlers {
   static func normalize(
     _ params: Normalize.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Normalize.Result>
+
+  /// Points as texts of a notation, of WGS 84: coordinates of another spatial reference are projected to EPSG:4326
+  /// first, as `geometry/project` does it.
+  static func toCoordinates(
+    _ params: ToCoordinates.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ToCoordinates.Result>
+
+  /// Points from texts of a notation.
+  static func fromCoordinates(
+    _ params: FromCoordinates.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, FromCoordinates.Result>
 }
 
 extension GeometryHandlers {
@@ -285,5 +298,7 @@ extension GeometryHandlers {
     host.task("geometry/geodeticArea", geodeticArea)
     host.task("geometry/geodeticDistance", geodeticDistance)
     host.task("geometry/normalize", normalize)
+    host.task("geometry/toCoordinates", toCoordinates)
+    host.task("geometry/fromCoordinates", fromCoordinates)
   }
 }

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "9abe469b10edb17f"
+  public static let hash = "2c562bde6981f6b9"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
@@ -813,6 +813,18 @@ public enum WireProtocol {
       name: "geometry/normalize", domain: "geometry", shape: .task, since: "0.5.0",
       params: ["geometry", "geometries", "columns", "spatialReference"], required: [],
       errors: [.contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/toCoordinates", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["geometry", "geometries", "columns", "spatialReference", "format", "precision", "marks", "signed",
+      "longitudeFirst", "spaced"], required: ["format"],
+      errors: [.outOfRange, .transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference,
+      .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/fromCoordinates", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["texts", "format", "corner", "longitudeFirst", "outSpatialReference"], required: ["texts"],
+      errors: [.invalidCoordinates, .unknownSpatialReference, .libraryMissing, .transformFailed, .contentModified]
     ),
     MethodInfo(
       name: "geotrigger/create", domain: "geotrigger", shape: .command, since: "0.4.0",

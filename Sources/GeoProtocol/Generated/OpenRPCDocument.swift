@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9abe469b10edb17f"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"2c562bde6981f6b9"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2522,6 +2522,49 @@ public enum OpenRPCDocument {
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[170,0],[190,0],[190,10],[170,10],[170,0]]]}},\#
 {"name":"spatialReference","value":"EPSG:4326"}],"result":{"name":"result","value":{"geometry":{"type":"MultiPolygon","coordinates":[[[[170,0],[180,0],[180,10],[170,10],[170,0]]],[[[-180,0],[-170,0],[-170,10],[-180,10],[-180,0]]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/toCoordinates","summary":"Points as texts of a notation, of WGS 84: coordinates of another spatial reference are projected to EPSG:4326 first, as `geometry/project` does it.","description":"Points as texts of a notation, of WGS 84: coordinates of another spatial reference are projected to EPSG:4326 first, as `geometry/project` does it. Longitudes are taken modulo 360; 180 is in the first zone and the first column, as -180 is. What is on the edge of a cell belongs to the cell north or east of it; Norway and Svalbard have the zones of the standard.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"format","description":"The notation.","required":true,"schema":{"$ref":"#/components/schemas/CoordinateFormat"}},\#
+{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
+{"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"precision","description":"Decimals of the last number: of `decimalDegrees` at most 13 (6 when absent), of `ddm` 11 (4), of `dms` 9 (2), of UTM 9 (1). Digits of each coordinate: of `mgrs` and `usng` at most 8 (5: a metre), of `georef` 8 (5), where 0 is a degree, 2 a minute and 1 the same. Of `gars` 0 is a cell of 30 minutes, 1 a quadrant, 2 a key of 5 minutes (2).","required":false,"schema":{"type":"integer","minimum":0,"maximum":13}},\#
+{"name":"marks","description":"Of angles: what is between their numbers.","required":false,"schema":{"$ref":"#/components/schemas/AngleMarks","default":"symbols"}},\#
+{"name":"signed","description":"Of angles: a minus for south and west in place of letters, and a comma between the two.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"longitudeFirst","description":"Of angles: whether the longitude is first.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"spaced","description":"Of `mgrs`: spaces before the square and each coordinate.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryToCoordinatesResult","schema":{"type":"object","required":["texts"],"properties":{"texts":{"type":"array","items":{"type":"string"},\#
+"description":"One for each point, in order; empty for those that failed."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index: no point, or an empty one (`invalidGeometry`); no latitude, or one that USNG does not cover (`outOfRange`). Absent when nothing did. The only geometry of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[2.2945,48.8584]}},\#
+{"name":"spatialReference","value":"EPSG:4326"},\#
+{"name":"format","value":"mgrs"}],"result":{"name":"result","value":{"texts":["31UDQ4825211954"]}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/fromCoordinates","summary":"Points from texts of a notation.","description":"Points from texts of a notation. Capital and small letters are the same; spaces may be anywhere between letters and digits. Angles have a sign or a letter (N, S, E, W) before or behind, symbols, colons, hyphens or spaces between their numbers, and decimals in the last; two commas and no point in a text are decimal commas. Each of `decimalDegrees`, `dms` and `ddm` reads angles in any of the three.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"texts","description":"The texts, of at most 128 Unicode scalars each.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":1000000}},\#
+{"name":"format","description":"Their notation. When absent each is read in the one that it is in; a text that names different places in two (`31S 500000 3600000`: the hemisphere, or the band) is refused.","required":false,"schema":{"$ref":"#/components/schemas/CoordinateFormat"}},\#
+{"name":"corner","description":"Of grids with cells: whether the point is the corner of the least easting and northing, or longitude and latitude, rather than the centre.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"longitudeFirst","description":"Of two angles without letters: whether the first is the longitude.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the points.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryFromCoordinatesResult","schema":{"type":"object","required":["places","spatialReference"],"properties":{"places":{"type":"array","items":{"$ref":"#/components/schemas/CoordinatePlace"},\#
+"description":"One for each text that could be read, in order."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"That of the points."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index, with the place in the text; absent when nothing did. The only text of a request fails it."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31066,"message":"A text is not of the format, names no place (91 degrees north, a square that its band does not meet), or, without a format, different places in several.","data":{"kind":"invalidCoordinates"}}],"examples":[{"name":"example","params":[{"name":"texts","value":["48°51′30.24″N 2°17′40.2″E","365MP24"]}],"result":{"name":"result","value":{"places":[{"index":0,"point":{"type":"Point","coordinates":[2.2945,48.8584]},\#
+"format":"dms"},\#
+{"index":1,"point":{"type":"Point","coordinates":[2.29166666667,48.875]},\#
+"format":"gars","cellDegrees":0.0833333333333}],"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"geotrigger/create","summary":"Creates a monitor.","description":"Creates a monitor. `geotrigger/start` starts it.","tags":[{"name":"geotrigger"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"owner","description":"The object that it closes with; absent for the session.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
@@ -5495,9 +5538,10 @@ public enum OpenRPCDocument {
 "examples":[{"revision":4,"spatialReference":"EPSG:25832","count":12,"source":"near","layer":"nearLayer"}],"x-since":"0.5.0","x-domain":"feature"},\#
 "CombineOperation":{"title":"CombineOperation","description":"What is kept of features and those that they are combined with.","type":"string","enum":["intersection","erase","identity","union"],"x-enum-descriptions":{"intersection":"What each has in common with each other, with the attributes of both.","erase":"What of each is in none of the others, with its own attributes.","identity":"`intersection` and `erase`: all of the first.","union":"`identity`, and what of the others is in none of the first, with their own attributes."},\#
 "examples":["intersection"],"x-since":"0.5.0","x-domain":"feature"},\#
-"GeometryFailure":{"title":"GeometryFailure","description":"A geometry of a list for which an operation has no result.","type":"object","required":["index","kind","message"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its 0-based index in the list."},\#
-"kind":{"type":"string","description":"The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`."},\#
+"GeometryFailure":{"title":"GeometryFailure","description":"A geometry, or a text, of a list for which an operation has no result.","type":"object","required":["index","kind","message"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its 0-based index in the list."},\#
+"kind":{"type":"string","description":"The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`, `outOfRange`, `invalidCoordinates`."},\#
 "message":{"type":"string","description":"What is wrong, for people."},\#
+"offset":{"type":"integer","minimum":0,"description":"Of a text of coordinates: the 0-based index of the fault, in Unicode scalars."},\#
 "at":{"type":"array","items":{"type":"number"},\#
 "description":"x and y of the fault, where it has a place."}},\#
 "examples":[{"index":3,"kind":"invalidGeometry","message":"The geometry is invalid: Self-intersection at 2 2.","at":[2,2]}],"x-since":"0.5.0","x-domain":"geometry"},\#
@@ -5556,6 +5600,17 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "examples":["wkt"],"x-since":"0.5.0","x-domain":"geometry"},\#
 "GeodeticCurve":{"title":"GeodeticCurve","description":"How two positions are joined on the ellipsoid.","type":"string","enum":["geodesic","loxodrome","straight"],"x-enum-descriptions":{"geodesic":"The shortest line. A side of a polygon that spans 180 degrees of longitude or more is straight.","loxodrome":"The line of constant azimuth, the shorter way around. Sides of polygons as above.","straight":"Straight in longitude and latitude, as GeoJSON has it: from 170 to -170 the long way."},\#
 "examples":["loxodrome"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"CoordinateFormat":{"title":"CoordinateFormat","description":"A notation of places on WGS 84. Angles and UTM are rounded; the cells of the other grids have the places that their digits, cut off, name, as their standards say.","type":"string","enum":["decimalDegrees","dms","ddm","utm","utmBand","mgrs","usng","georef","gars"],"x-enum-descriptions":{"decimalDegrees":"Latitude and longitude in degrees: `48.858400°N 2.294500°E`.","dms":"In degrees, minutes and seconds: `48°51′30.24″N 2°17′40.20″E`.","ddm":"In degrees and minutes: `48°51.5040′N 2°17.6700′E`.","utm":"Zone, hemisphere (`N` or `S`), easting and northing in metres: `31N 448252.0 5411954.9`. North of 84° and south of 80° UPS, without a zone.","utmBand":"The same with the letter of the latitude band in place of the hemisphere: `31U 448252.0 5411954.9`.","mgrs":"The Military Grid Reference System, UPS at the poles: `31UDQ4825211954`.","usng":"The United States National Grid: MGRS with spaces, without a leading zero, not at the poles: `31U DQ 48252 11954`.","georef":"The World Geographic Reference System: `NKCD1767051504`.","gars":"The Global Area Reference System: `365MP24`."},\#
+"examples":["mgrs"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"AngleMarks":{"title":"AngleMarks","description":"What is between degrees, minutes and seconds.","type":"string","enum":["symbols","spaces","colons"],"x-enum-descriptions":{"symbols":"`°`, `′` and `″`, behind each number.","spaces":"A space.","colons":"A colon."},\#
+"examples":["colons"],"x-since":"0.5.0","x-domain":"geometry"},\#
+"CoordinatePlace":{"title":"CoordinatePlace","description":"The place that a text names.","type":"object","required":["index","point","format"],"properties":{"index":{"type":"integer","minimum":0,"description":"The 0-based index of the text."},\#
+"point":{"$ref":"#/components/schemas/Geometry","description":"The place, a point."},\#
+"format":{"$ref":"#/components/schemas/CoordinateFormat","description":"As what the text was read. Of angles, as the numbers tell."},\#
+"cellMetres":{"type":"number","description":"Of MGRS and USNG: the sides of the cell that the text names, on the grid. `point` is its centre, or its corner with `corner`.","x-unit":"metre"},\#
+"cellDegrees":{"type":"number","description":"Of GEOREF and GARS: the sides of the cell. `point` is its centre, or its corner with `corner`.","x-unit":"degree"}},\#
+"examples":[{"index":0,"point":{"type":"Point","coordinates":[2.294505,48.8584]},\#
+"format":"mgrs","cellMetres":1}],"x-since":"0.5.0","x-domain":"geometry"},\#
 "GeotriggerRule":{"title":"GeotriggerRule","description":"The transitions that a monitor reports.","type":"string","enum":["enter","exit","enterOrExit"],"x-enum-descriptions":{"enter":"Entering a fence.","exit":"Leaving a fence.","enterOrExit":"Both."},\#
 "examples":["enterOrExit"],"x-since":"0.4.0","x-domain":"geotrigger"},\#
 "FenceRelation":{"title":"FenceRelation","description":"The spatial relations by which a fence is entered and left. A fence contains what is inside it and not on its edge.","type":"string","enum":["enterIntersectsExitDoesNotIntersect","enterContainsExitDoesNotContain","enterContainsExitDoesNotIntersect"],"x-enum-descriptions":{"enterIntersectsExitDoesNotIntersect":"Inside while it intersects the fence.","enterContainsExitDoesNotContain":"Inside while the fence contains it.","enterContainsExitDoesNotIntersect":"Entered once the fence contains it, left when it no longer intersects: with an accuracy this keeps a position at the edge from going in and out."},\#
@@ -6951,6 +7006,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.3.0"},\#
 "planarDegrees":{"code":-31065,"message":"A planar length, area, distance or buffer of coordinates in degrees, which are no lengths.","data":{"kind":"planarDegrees","path":"/params/spatialReference","method":"geometry/geodeticBuffer"},\#
 "x-data":{"type":"object","required":["method"],"properties":{"method":{"type":"string","description":"The method that measures on the ellipsoid."}}},\#
+"x-since":"0.5.0"},\#
+"invalidCoordinates":{"code":-31066,"message":"A text is not of the format, names no place (91 degrees north, a square that its band does not meet), or, without a format, different places in several.","data":{"kind":"invalidCoordinates","path":"/params/texts/0","expected":"a zone in 1...60","offset":0},\#
+"x-data":{"type":"object","properties":{"offset":{"type":"integer","minimum":0,"description":"Where in the text `expected` is missed: 0-based index, in Unicode scalars. Absent if the text as a whole is meant."}}},\#
 "x-since":"0.5.0"},\#
 "invalidClassBreaks":{"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks","path":"/params/renderer/breaks/1/maxValue","expected":"a number greater than 2, where the class before ends","found":"1"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"type":"string","description":"The value found there."}}},\#

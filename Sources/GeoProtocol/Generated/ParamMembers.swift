@@ -350,6 +350,11 @@ package enum ParamMembers {
     "geometry/normalize": params([
       "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
     ]),
+    "geometry/toCoordinates": params([
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "format", "precision",
+      "marks", "signed", "longitudeFirst", "spaced"
+    ]),
+    "geometry/fromCoordinates": params(["texts", "format", "corner", "longitudeFirst", "outSpatialReference"]),
     "geotrigger/create": params([
       "id", "owner", "ifExists", "feed", "fences", "whereClause", "rule", "relation", "buffer", "accuracyMode",
       "maxAccuracy", "minimumDwell", "reportCrossings", "forecastHorizon",

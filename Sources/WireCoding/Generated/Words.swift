@@ -6,6 +6,7 @@ import GeoProtocol
 import Geodetics
 import Geometry
 import GeometryEngine
+import GridReferences
 import JSONRPC
 import Platform
 import Reading
@@ -278,6 +279,52 @@ extension GeodeticCurve: WireWord {
     case .geodesic: .geodesic
     case .loxodrome: .loxodrome
     case .straight: .straight
+    }
+  }
+}
+
+extension Notation: WireWord {
+  package init(_ wire: GeometryProtocol.CoordinateFormat) {
+    switch wire {
+    case .decimalDegrees: self = .decimalDegrees
+    case .dms: self = .dms
+    case .ddm: self = .ddm
+    case .utm: self = .utm
+    case .utmBand: self = .utmBand
+    case .mgrs: self = .mgrs
+    case .usng: self = .usng
+    case .georef: self = .georef
+    case .gars: self = .gars
+    }
+  }
+  package var wire: GeometryProtocol.CoordinateFormat {
+    switch self {
+    case .decimalDegrees: .decimalDegrees
+    case .dms: .dms
+    case .ddm: .ddm
+    case .utm: .utm
+    case .utmBand: .utmBand
+    case .mgrs: .mgrs
+    case .usng: .usng
+    case .georef: .georef
+    case .gars: .gars
+    }
+  }
+}
+
+extension NotationStyle.Marks: WireWord {
+  package init(_ wire: GeometryProtocol.AngleMarks) {
+    switch wire {
+    case .symbols: self = .symbols
+    case .spaces: self = .spaces
+    case .colons: self = .colons
+    }
+  }
+  package var wire: GeometryProtocol.AngleMarks {
+    switch self {
+    case .symbols: .symbols
+    case .spaces: .spaces
+    case .colons: .colons
     }
   }
 }
@@ -1053,15 +1100,16 @@ extension Wire {
     WorkPriority.self, Progress.Kind.self, Session.Trace.self, ReaderConfinement.self,
     Session.LogLevel.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self, FileAttribute.self,
     ObservationFault.self, EntityFeatures.self, Statistic.Kind.self, GeometryOperation.Cap.self,
-    GeometryOperation.Join.self, GeodeticCurve.self, GeotriggerRule.self, FenceRelation.self,
-    FenceAccuracyMode.self, GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self,
-    Layer.Kind.self, GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self,
-    LocationAuthorization.self, LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self,
-    SelectionMode.self, Interpolation.self, FieldType.self, HeightDatum.self, SlopeMethod.self,
-    SimpleMarkerSymbol.Style.self, SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self,
-    TextSymbol.FontStyle.self, TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self,
-    TextSymbol.VerticalAlignment.self, VisualVariable.Rotation.self, LabelDefinition.Placement.self,
-    ClassificationMethod.self, Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self,
-    Interruption.Cause.self, LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
+    GeometryOperation.Join.self, GeodeticCurve.self, Notation.self, NotationStyle.Marks.self,
+    GeotriggerRule.self, FenceRelation.self, FenceAccuracyMode.self, GeotriggerWarning.self,
+    GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self, GroupVisibilityMode.self,
+    LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self, LocationRefusal.self,
+    SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self, Interpolation.self,
+    FieldType.self, HeightDatum.self, SlopeMethod.self, SimpleMarkerSymbol.Style.self,
+    SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self,
+    TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self,
+    VisualVariable.Rotation.self, LabelDefinition.Placement.self, ClassificationMethod.self,
+    Viewpoint.Kind.self, AutoPanMode.self, Easing.self, Tap.Kind.self, Interruption.Cause.self,
+    LayerViewState.Flag.self, PropertyType.self, PropertyAccess.self
   ]
 }

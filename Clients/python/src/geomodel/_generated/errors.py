@@ -1115,6 +1115,19 @@ class PlanarDegreesError(GeoModelError):
     code = -31065
 
 
+class InvalidCoordinatesError(GeoModelError):
+    """A text is not of the format, names no place (91 degrees north, a square that its band does not meet),
+    or, without a format, different places in several.
+
+    `data` has:
+        offset: Where in the text `expected` is missed: 0-based index, in Unicode scalars. Absent if the
+            text as a whole is meant. (at least 0)
+    """
+
+    kind = "invalidCoordinates"
+    code = -31066
+
+
 class InvalidClassBreaksError(GeoModelError):
     """Class breaks are out of order or overlap; `path` is the pointer to the bound.
 
@@ -1319,6 +1332,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "tooExpensive": TooExpensiveError,
     "engineFailed": EngineFailedError,
     "planarDegrees": PlanarDegreesError,
+    "invalidCoordinates": InvalidCoordinatesError,
     "invalidClassBreaks": InvalidClassBreaksError,
     "invalidUniqueValues": InvalidUniqueValuesError,
     "invalidStops": InvalidStopsError,

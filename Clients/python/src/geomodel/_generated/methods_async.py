@@ -8416,6 +8416,149 @@ class GeometryMethods(AsyncCaller):
         )
         return result
 
+    async def to_coordinates(
+        self,
+        *,
+        format: t.CoordinateFormat,
+        geometry: t.Geometry | None = None,
+        geometries: Sequence[t.Geometry] | None = None,
+        columns: t.PointColumns | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        precision: int | None = None,
+        marks: t.AngleMarks | None = None,
+        signed: bool | None = None,
+        longitude_first: bool | None = None,
+        spaced: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryToCoordinatesResult:
+        """Points as texts of a notation, of WGS 84: coordinates of another spatial reference are projected to
+        EPSG:4326 first, as `geometry/project` does it. Longitudes are taken modulo 360; 180 is in the
+        first zone and the first column, as -180 is. What is on the edge of a cell belongs to the cell
+        north or east of it; Norway and Svalbard have the zones of the standard.
+
+        Args:
+            format: The notation.
+            geometry: One geometry.
+            geometries: Several: each gives a result of its own, or a failure. (1 to 1000000 elements)
+            columns: Several, in columns: much faster for many.
+            spatial_reference: Their spatial reference, and that of other geometries in the params. When
+                absent they are in a plane, in a unit of their own.
+            precision: Decimals of the last number: of `decimalDegrees` at most 13 (6 when absent), of
+                `ddm` 11 (4), of `dms` 9 (2), of UTM 9 (1). Digits of each coordinate: of `mgrs` and `usng` at
+                most 8 (5: a metre), of `georef` 8 (5), where 0 is a degree, 2 a minute and 1 the same. Of
+                `gars` 0 is a cell of 30 minutes, 1 a quadrant, 2 a key of 5 minutes (2). (in 0...13)
+            marks: Of angles: what is between their numbers. (default "symbols")
+            signed: Of angles: a minus for south and west in place of letters, and a comma between the
+                two. (default False)
+            longitude_first: Of angles: whether the longitude is first. (default False)
+            spaced: Of `mgrs`: spaces before the square and each coordinate. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            texts: One for each point, in order; empty for those that failed.
+            failures: What failed in a list, by index: no point, or an empty one (`invalidGeometry`); no
+                latitude, or one that USNG does not cover (`outOfRange`). Absent when nothing did. The only
+                geometry of a request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.to_coordinates(
+                geometry={"type": "Point", "coordinates": [2.2945, 48.8584]},
+                spatial_reference="EPSG:4326",
+                format="mgrs",
+            )
+        """
+        result: t.GeometryToCoordinatesResult = await self._call(
+            "geometry/toCoordinates",
+            _given(
+                {
+                    "format": format,
+                    "geometry": geometry,
+                    "geometries": geometries,
+                    "columns": columns,
+                    "spatialReference": spatial_reference,
+                    "precision": precision,
+                    "marks": marks,
+                    "signed": signed,
+                    "longitudeFirst": longitude_first,
+                    "spaced": spaced,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def from_coordinates(
+        self,
+        *,
+        texts: Sequence[str],
+        format: t.CoordinateFormat | None = None,
+        corner: bool | None = None,
+        longitude_first: bool | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryFromCoordinatesResult:
+        """Points from texts of a notation. Capital and small letters are the same; spaces may be anywhere
+        between letters and digits. Angles have a sign or a letter (N, S, E, W) before or behind, symbols,
+        colons, hyphens or spaces between their numbers, and decimals in the last; two commas and no point
+        in a text are decimal commas. Each of `decimalDegrees`, `dms` and `ddm` reads angles in any of the
+        three.
+
+        Args:
+            texts: The texts, of at most 128 Unicode scalars each. (1 to 1000000 elements)
+            format: Their notation. When absent each is read in the one that it is in; a text that names
+                different places in two (`31S 500000 3600000`: the hemisphere, or the band) is refused.
+            corner: Of grids with cells: whether the point is the corner of the least easting and
+                northing, or longitude and latitude, rather than the centre. (default False)
+            longitude_first: Of two angles without letters: whether the first is the longitude. (default
+                False)
+            out_spatial_reference: The spatial reference of the points. (default "EPSG:4326")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            places: One for each text that could be read, in order.
+            spatialReference: That of the points.
+            failures: What failed in a list, by index, with the place in the text; absent when nothing
+                did. The only text of a request fails it.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            InvalidCoordinatesError: A text is not of the format, names no place (91 degrees north, a
+                square that its band does not meet), or, without a format, different places in several.
+
+        Example:
+            await server.geometry.from_coordinates(texts=["48°51′30.24″N 2°17′40.2″E", "365MP24"])
+        """
+        result: t.GeometryFromCoordinatesResult = await self._call(
+            "geometry/fromCoordinates",
+            _given(
+                {
+                    "texts": texts,
+                    "format": format,
+                    "corner": corner,
+                    "longitudeFirst": longitude_first,
+                    "outSpatialReference": out_spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
 
 class GeotriggerMethods(AsyncCaller):
     """Geotriggers: monitors that watch the objects of a feed enter and exit fences.

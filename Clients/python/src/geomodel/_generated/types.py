@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "9abe469b10edb17f"
+PROTOCOL_HASH = "2c562bde6981f6b9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2775,16 +2775,18 @@ class FeatureExportResult(TypedDict):
 
 
 class GeometryFailure(TypedDict):
-    """A geometry of a list for which an operation has no result."""
+    """A geometry, or a text, of a list for which an operation has no result."""
 
     index: int
     """Its 0-based index in the list. (at least 0)"""
     kind: str
     """The kind of the error that a request with this geometry alone has: `invalidGeometry`,
-    `transformFailed`.
+    `transformFailed`, `outOfRange`, `invalidCoordinates`.
     """
     message: str
     """What is wrong, for people."""
+    offset: NotRequired[int]
+    """Of a text of coordinates: the 0-based index of the fault, in Unicode scalars. (at least 0)"""
     at: NotRequired[list[float]]
     """x and y of the fault, where it has a place."""
 
@@ -2936,6 +2938,51 @@ GeodeticCurve = Literal["geodesic", "loxodrome", "straight"]
 `straight`: Straight in longitude and latitude, as GeoJSON has it: from 170 to -170 the long way.
 """
 
+CoordinateFormat = Literal[
+    "decimalDegrees", "dms", "ddm", "utm", "utmBand", "mgrs", "usng", "georef", "gars",
+]
+"""A notation of places on WGS 84. Angles and UTM are rounded; the cells of the other grids have the places
+that their digits, cut off, name, as their standards say.
+
+`decimalDegrees`: Latitude and longitude in degrees: `48.858400°N 2.294500°E`.
+`dms`: In degrees, minutes and seconds: `48°51′30.24″N 2°17′40.20″E`.
+`ddm`: In degrees and minutes: `48°51.5040′N 2°17.6700′E`.
+`utm`: Zone, hemisphere (`N` or `S`), easting and northing in metres: `31N 448252.0 5411954.9`. North of 84°
+and south of 80° UPS, without a zone.
+`utmBand`: The same with the letter of the latitude band in place of the hemisphere: `31U 448252.0 5411954.9`.
+`mgrs`: The Military Grid Reference System, UPS at the poles: `31UDQ4825211954`.
+`usng`: The United States National Grid: MGRS with spaces, without a leading zero, not at the poles: `31U DQ
+48252 11954`.
+`georef`: The World Geographic Reference System: `NKCD1767051504`.
+`gars`: The Global Area Reference System: `365MP24`.
+"""
+
+AngleMarks = Literal["symbols", "spaces", "colons"]
+"""What is between degrees, minutes and seconds.
+
+`symbols`: `°`, `′` and `″`, behind each number.
+`spaces`: A space.
+`colons`: A colon.
+"""
+
+
+class CoordinatePlace(TypedDict):
+    """The place that a text names."""
+
+    index: int
+    """The 0-based index of the text. (at least 0)"""
+    point: Geometry
+    """The place, a point."""
+    format: CoordinateFormat
+    """As what the text was read. Of angles, as the numbers tell."""
+    cellMetres: NotRequired[float]
+    """Of MGRS and USNG: the sides of the cell that the text names, on the grid. `point` is its centre, or its
+    corner with `corner`. (metre)
+    """
+    cellDegrees: NotRequired[float]
+    """Of GEOREF and GARS: the sides of the cell. `point` is its centre, or its corner with `corner`. (degree)
+    """
+
 
 class GeometryMinimumCircleResult(TypedDict):
     """What `geometry/minimumCircle` answers."""
@@ -3038,6 +3085,31 @@ class GeometryGeodeticDistanceResult(TypedDict):
     """In the same direction, on arrival at the other point. (degrees clockwise from north)"""
     failures: NotRequired[list[GeometryFailure]]
     """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+
+
+class GeometryToCoordinatesResult(TypedDict):
+    """What `geometry/toCoordinates` answers."""
+
+    texts: list[str]
+    """One for each point, in order; empty for those that failed."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index: no point, or an empty one (`invalidGeometry`); no latitude, or one
+    that USNG does not cover (`outOfRange`). Absent when nothing did. The only geometry of a request fails
+    it.
+    """
+
+
+class GeometryFromCoordinatesResult(TypedDict):
+    """What `geometry/fromCoordinates` answers."""
+
+    places: list[CoordinatePlace]
+    """One for each text that could be read, in order."""
+    spatialReference: SpatialReference
+    """That of the points."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index, with the place in the text; absent when nothing did. The only text of
+    a request fails it.
+    """
 
 
 GeotriggerRule = Literal["enter", "exit", "enterOrExit"]
