@@ -89,7 +89,7 @@ let package = Package(
       ["FeatureStore", "Expressions", "SpatialRelations", "SpatialIndex", "Sorting", "Geometry", "TextFormatting"]),
     library(
       "Proximity",
-      ["FeatureStore", "SpatialRelations", "SpatialIndex", "Sorting", "GeometryEngine", "Geometry", "Platform"]),
+      ["FeatureStore", "SpatialRelations", "SpatialIndex", "Sorting", "Geodetics", "GeometryEngine", "Geometry", "Platform"]),
     library("Statistics", ["Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry", "Calendar"]),
     library("Clusters", ["FeatureStore", "Sorting", "Geometry", "Platform"]),
 

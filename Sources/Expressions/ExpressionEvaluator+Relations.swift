@@ -38,7 +38,17 @@ extension ExpressionEvaluator {
   }
 
   private func geometry(_ node: Int) -> Geometry? {
-    if case .geometry(let number) = nodes[node] { tree.parts.geometries[number].geometry } else { source.geometry }
+    switch nodes[node] {
+    case .geometry(let number): return tree.parts.geometries[number].geometry
+    case .call(let function, let range): return function.record.making.flatMap { made($0, children[range]) }
+    default: return source.geometry
+    }
+  }
+
+  func made(_ making: GeometryMaking, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Geometry? {
+    guard let maker = tree.parts.maker, let geometry = geometry(operands[operands.startIndex]) else { return nil }
+    guard operands.count > 1 else { return maker(making, geometry, 0) }
+    return value(operands[operands.startIndex + 1]).number.flatMap { maker(making, geometry, $0) }
   }
 
   /// Whether an operand that is not a scalar is present, not null.
@@ -85,6 +95,7 @@ extension ExpressionEvaluator {
     case .interval: period(node).map { .period($0) }
     case .geometry(let number): .geometry(tree.parts.geometries[number].geometry)
     case .shape: source.geometry.map { .geometry($0) }
+    case .call(let function, _) where function.record.making != nil: geometry(node).map { .geometry($0) }
     default: ArrayValue.Key(value(node))
     }
   }

@@ -171,6 +171,7 @@ package struct ExpressionEvaluator<Source: PropertySource> {
       return best
     case .relation(let relation): return Scalar(holds(relation, arguments))
     case .measure(let measure): return measured(measure, arguments)
+    case .making(let making): return Scalar(made(making, arguments) == nil ? nil : true)
     case .values(let apply): return applied(function, arguments, apply)
     case .conventions(let apply): return applied(function, arguments) { apply($0, conventions) }
     // The parser makes other nodes of these calls.

@@ -93,5 +93,14 @@ extension FunctionRecord {
       doc:
         "The least distance of two geometries in metres; 0 where they share a position. On the ellipsoid, as by `feature/nearest`, if the spatial reference is geographic, else in its plane. Null for empty geometries and where there is no spatial reference.",
       example: "S_DISTANCE(POINT (7 50), LINESTRING (8 50, 8 51))", .measure(.distance)),
+    FunctionRecord(
+      "S_BUFFER", .geometry("geometry"), .number("distance"), result: .geometry,
+      doc:
+        "The area within a distance in metres of a geometry; with a negative one what is left of polygons. On the ellipsoid as by `geometry/geodeticBuffer`, if the spatial reference is geographic, else in its plane as by `geometry/buffer` with its defaults. An operand of spatial functions. Null where there is no spatial reference.",
+      example: "S_BUFFER(POINT (7 50), 1000)", .making(.buffer)),
+    FunctionRecord(
+      "S_CENTROID", .geometry("geometry"), result: .geometry,
+      doc: "The center of gravity of a geometry in the plane of its coordinates, as by `geometry/centroid`. An operand of spatial functions.",
+      example: "S_CENTROID(POLYGON ((7 50, 8 50, 8 51, 7 50)))", .making(.centroid)),
   ]
 }

@@ -76,6 +76,8 @@ final class FunctionRecord: Sendable {
     case relation(Relation)
     /// Null without a reference of the geometries.
     case measure(GeometryMeasure)
+    /// A geometry, where it is an operand.
+    case making(GeometryMaking)
     /// A function of arguments that match the parameters.
     case values(@Sendable ([Scalar]) -> Scalar)
     case conventions(@Sendable ([Scalar], TextConventions) -> Scalar)
@@ -106,12 +108,13 @@ extension FunctionRecord {
   var isOfArrays: Bool { if case .array = relation { true } else { false } }
   var isOfGeometries: Bool { parameters.first?.types == .geometry }
   var measure: GeometryMeasure? { if case .measure(let measure) = evaluation { measure } else { nil } }
+  var making: GeometryMaking? { if case .making(let making) = evaluation { making } else { nil } }
   var isExtreme: Bool { if case .extreme = evaluation { true } else { false } }
   /// Whether CQL2 JSON has a special notation for it.
   var isLiteral: Bool {
     switch evaluation {
     case .literal, .node(.box): true
-    case .node, .first, .extreme, .relation, .measure, .values, .conventions: false
+    case .node, .first, .extreme, .relation, .measure, .making, .values, .conventions: false
     }
   }
   /// Whether a call formats text by conventions.

@@ -81,7 +81,7 @@ extension ExpressionParser {
     case .literal(.date): return try instant(isDate: true, at: start)
     case .literal(.timestamp): return try instant(isDate: false, at: start)
     case .literal(.interval): return try interval(at: start)
-    case .node, .first, .extreme, .relation, .measure, .values, .conventions:
+    case .node, .first, .extreme, .relation, .measure, .making, .values, .conventions:
       let arguments = try arguments(min: 0, each: function.record.isOfArrays ? .element : .value)
       return try call(function, arguments, at: start)
     }
@@ -95,7 +95,7 @@ extension ExpressionParser {
     case .node(.format): try format(arguments, at: start)
     case .node(.formatDate): try formatDate(arguments, at: start)
     case .node(.choice): add(.choice(try operands(function.record, arguments, at: start)), at: start)
-    case .literal, .first, .extreme, .relation, .measure, .values, .conventions:
+    case .literal, .first, .extreme, .relation, .measure, .making, .values, .conventions:
       add(.call(function, try operands(function.record, arguments, at: start)), at: start)
     }
   }
@@ -108,7 +108,9 @@ extension ExpressionParser {
         .argumentCount, at: start, expected: "\(function.name) with \(Self.words(function.counts))",
         found: "\(arguments.count)")
     }
-    if function.isOfGeometries { for argument in arguments { parts.markShape(argument) } }
+    if function.isOfGeometries {
+      for (index, argument) in arguments.enumerated() where function.argument(index) == .geometry { parts.markShape(argument) }
+    }
     return addChildren(arguments)
   }
 

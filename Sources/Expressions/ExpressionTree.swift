@@ -118,6 +118,7 @@ package final class ExpressionTree: Sendable {
     var spatialTests: [Int: SpatialTest] = [:]
     /// Measures geometries in the reference of the features; nil until it is known.
     var meter: GeometryPlacement.Meter?
+    var maker: GeometryPlacement.Maker?
     var properties: [String] = []
     /// The offset of the first use of each property.
     var propertyOffsets: [Int] = []

@@ -13,6 +13,9 @@ public struct GeometryPlacement {
   /// Measures geometries of the features' reference, one or, for a distance, two; nil for what it cannot measure.
   public typealias Meter = @Sendable (GeometryMeasure, Geometry, Geometry?) -> Double?
   public var meter: Meter?
+  /// Makes a geometry of one of the features' reference, and a distance; nil for what it cannot make.
+  public typealias Maker = @Sendable (GeometryMaking, Geometry, Double) -> Geometry?
+  public var maker: Maker?
   /// Distances in x by which copies of a geometry are moved, if the same place may have several x.
   public var shifts: (Envelope) -> [Double]
   /// The edge of a reference of the features that goes around the world.
@@ -20,17 +23,18 @@ public struct GeometryPlacement {
 
   public init(
     yRange: ClosedRange<Double>? = nil, worldWidth: Double? = nil, meter: Meter? = nil,
+    maker: Maker? = nil,
     transformed: @escaping (Geometry) -> Geometry? = { $0 }, shifts: @escaping (Envelope) -> [Double] = { _ in [0] },
     seam: Seam? = nil
   ) {
-    (self.yRange, self.worldWidth, self.meter) = (yRange, worldWidth, meter)
+    (self.yRange, self.worldWidth, self.meter, self.maker) = (yRange, worldWidth, meter, maker)
     (self.transformed, self.shifts, self.seam) = (transformed, shifts, seam)
   }
 }
 
 extension Expression {
   /// Whether it has or measures geometries, so that it has to be placed before compiling.
-  public var hasGeometries: Bool { !tree.parts.geometries.isEmpty || tree.measureCount > 0 }
+  public var hasGeometries: Bool { !tree.parts.geometries.isEmpty || tree.measuringCost > 0 }
 
   /// The expression with its geometries transformed to the reference of the features.
   ///
@@ -38,7 +42,7 @@ extension Expression {
   public func placed(_ placement: GeometryPlacement) throws(ExpressionError) -> Expression {
     guard hasGeometries else { return self }
     var parts = tree.parts
-    parts.meter = placement.meter
+    (parts.meter, parts.maker) = (placement.meter, placement.maker)
     for (index, node) in tree.nodes.enumerated() {
       guard case .geometry(let number) = node else { continue }
       do throws(PlacementFault) { parts.geometries[number] = try parts.geometries[number].placed(placement) } catch {
@@ -47,7 +51,29 @@ extension Expression {
         ).about(source)
       }
     }
+    for (index, node) in tree.nodes.enumerated() {
+      guard case .call(let function, let range) = node, let making = function.record.making,
+        let geometry = parts.made(making, range), var literal = Optional(GeometryLiteral(geometry: geometry, box: nil))
+      else { continue }
+      if let extent = geometry.envelope { literal.shifts = placement.shifts(extent) }
+      literal.seam = placement.seam
+      parts.geometries.append(literal)
+      parts.nodes[index] = .geometry(parts.geometries.count - 1)
+    }
     return Expression(self, tree: ExpressionTree(parts))
+  }
+}
+
+extension ExpressionTree.Parts {
+  /// What is made of literals, once for all features; nil if an operand is none.
+  fileprivate func made(_ making: GeometryMaking, _ range: Range<Int>) -> Geometry? {
+    guard let maker, case .geometry(let number) = nodes[children[range.lowerBound]] else { return nil }
+    var distance = 0.0
+    if range.count > 1 {
+      guard case .literal(let literal) = nodes[children[range.lowerBound + 1]], let number = Scalar(literals[literal]).number else { return nil }
+      distance = number
+    }
+    return maker(making, geometries[number].geometry, distance)
   }
 }
 

@@ -29,6 +29,8 @@ extension ExpressionTree {
         continue
       }
       let operands = Array(parts.children[range])
+      // What is made of each feature is not known before.
+      guard !operands.contains(where: isMade) else { continue }
       made[range.lowerBound] = try test(relation, operands[0], operands[1], text)
     }
     let result = made
@@ -59,6 +61,8 @@ extension ExpressionTree {
     case (nil, nil): return .itself(relation)
     }
   }
+
+  private func isMade(_ node: Int) -> Bool { if case .call = nodes[node] { true } else { false } }
 
   private func literal(_ node: Int) -> GeometryLiteral? {
     if case .geometry(let number) = nodes[node] { parts.geometries[number] } else { nil }
@@ -125,11 +129,14 @@ extension ExpressionError {
 
 extension ExpressionTree {
   /// The estimated cost of its spatial functions for one feature, in units of a simple test.
-  package var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } + 100 * measureCount }
+  package var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } + measuringCost }
 
-  /// The number of calls that measure geometries.
-  var measureCount: Int {
-    nodes.count { if case .call(let function, _) = $0 { function.record.measure != nil } else { false } }
+  /// The estimated cost of calls that measure or make geometries, for one feature.
+  var measuringCost: Int {
+    nodes.reduce(0) { sum, node in
+      guard case .call(let function, _) = node else { return sum }
+      return sum + (function.record.measure != nil ? 100 : function.record.making != nil ? 10_000 : 0)
+    }
   }
 
   /// Boxes that contain all features for which a plan is true; nil if features anywhere may match.

@@ -1,5 +1,6 @@
-// Areas, lengths and distances of geometries of one reference, in metres.
+// Areas, lengths and distances of geometries of one reference, in metres, and areas around them.
 
+import Geodetics
 import Geometry
 import GeometryEngine
 
@@ -34,6 +35,29 @@ public struct GeometryMeter: Sendable {
       case .distance: return try second.flatMap { try distance(placed(first), placed($0)) }
       }
     } catch { return nil }
+  }
+
+  /// The area within a distance of a geometry; nil where there is none, and for what costs too much.
+  public func buffer(_ geometry: Geometry, _ distance: Double) -> Geometry? {
+    do {
+      let calculate = try GeometryCalculator()
+      if let metersPerUnit {
+        let operation = GeometryOperation.buffer(
+          distance / metersPerUnit, quadrantSegments: 8, cap: .round, join: .round, mitreLimit: 5, isOneSided: false)
+        return try calculate(operation.mending, [geometry]).geometries[0]
+      }
+      guard abs(distance) <= GeodeticRegion.mostDistance(geometry) else { return nil }
+      let tracer = CurveTracer(geodesy) { try RelationAllowance.charge(10_000) }
+      let area = try GeodeticRegion(tracer, .geodesic, within: nil, of: distance)
+        .area(around: placed(geometry), distance, mends: true, calculate)
+      return reference == .wgs84 ? area : try transformer.transform(area, from: .wgs84, to: reference)
+    } catch { return nil }
+  }
+
+  /// The centre of gravity in the plane of the coordinates; nil of an empty geometry, and for what costs too much.
+  public static func centroid(_ geometry: Geometry) -> Geometry? {
+    let made = try? GeometryCalculator()(GeometryOperation(.centroid), [geometry]).geometries[0]
+    return made.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   private func placed(_ geometry: Geometry) throws -> Geometry {

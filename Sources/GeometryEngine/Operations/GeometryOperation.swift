@@ -21,6 +21,9 @@ public struct GeometryOperation: Hashable, Sendable {
     (self.kind, self.numbers, self.mends) = (kind, numbers, mends)
   }
 
+  /// The operation with invalid polygons made valid first.
+  public var mending: Self { Self(kind, numbers, mends: true) }
+
   public enum Cap: Int, Sendable { case round = 1, flat, square }
   public enum Join: Int, Sendable { case round = 1, mitre, bevel }
 

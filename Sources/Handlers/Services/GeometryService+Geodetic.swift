@@ -67,9 +67,6 @@ extension GeometryService {
     }
   }
 
-  /// A metre, or a thousandth of a small distance.
-  private static func deviation(_ given: Double?, _ distance: Double) -> Double { given ?? min(1, max(abs(distance) / 1000, 0.001)) }
-
   // MARK: Areas
 
   package static func geodeticBuffer(
@@ -105,26 +102,14 @@ extension GeometryService {
     _ geometry: Geometry, _ distance: Double, _ params: GeodeticBuffer.Params, _ tracer: CurveTracer,
     _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
-    let most = geometry.dimension == 0 ? Surroundings.mostAround : Surroundings.most
+    let most = GeodeticRegion.mostDistance(geometry)
     guard abs(distance) <= most else {
       throw RPCError(
         .outOfRange, "The distance reaches too far around the earth.", path: "/params/distance",
         expected: "at most \(Int(most)) m around \(geometry.dimension == 0 ? "points" : "lines and areas")")
     }
-    let (deviation, curve) = (deviation(params.maxDeviation, distance), GeodeticCurve(params.curve))
-    var areas = geometry.part(ofDimension: 2)
-    if !areas.isEmpty {
-      // What is invalid is found before it is followed.
-      areas = try calculate(GeometryOperation(.union, mends: params.mend), [areas]).whole
-      areas = try tracer.densified(areas, curve, .deviation(deviation * 0.8)).cut(at: Seam(west: -180, width: 360))
-    }
-    guard distance != 0, distance > 0 || !areas.isEmpty else { return distance == 0 ? areas : .polygon([]) }
-    let outlines = distance > 0 ? geometry : geometry.part(ofDimension: 2)
-    let around = try Surroundings(tracer, curve, within: deviation).around(outlines, abs(distance))
-    let union = GeometryOperation(.union, mends: true)
-    guard distance < 0 else { return try calculate(union, [areas] + around).whole.part(ofDimension: 2) }
-    let taken = try calculate(union, around).whole
-    return try calculate(GeometryOperation(.difference, mends: true), [areas, taken]).whole.part(ofDimension: 2)
+    return try GeodeticRegion(tracer, GeodeticCurve(params.curve), within: params.maxDeviation, of: distance)
+      .area(around: geometry, distance, mends: params.mend, calculate)
   }
 
   package static func geodeticEllipse(
@@ -143,13 +128,13 @@ extension GeometryService {
     _ params: some GeometryProtocol.GeometryOperands, _ axes: some GeometryProtocol.EllipseAxes, sector: (Double, Double)?,
     in world: World
   ) throws -> Plan<GeometryProtocol.GeometryResult> {
-    let (a, azimuth, deviation) = (axes.radius, axes.axisAzimuth, deviation(axes.maxDeviation, axes.radius))
+    let (a, azimuth, deviation) = (axes.radius, axes.axisAzimuth, axes.maxDeviation)
     let b = axes.crossRadius ?? a
     return try placed(params, in: world) { geometry, tracer, _ in
       guard case .point(let center?) = geometry else {
         throw RPCError(.invalidGeometry, "Only points are centers.", path: "/params/geometry", expected: "a point")
       }
-      let shape = Surroundings(tracer, .geodesic, within: deviation)
+      let shape = GeodeticRegion(tracer, .geodesic, within: deviation, of: a).shapes
       return try shape.ring(around: center, from: sector?.0 ?? 0, sweep: sector?.1 ?? 360, isWhole: sector.map { $0.1 == 360 } ?? true) {
         a == b ? a : Surroundings.radius(a, b, at: $0 - azimuth)
       }

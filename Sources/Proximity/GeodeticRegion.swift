@@ -1,0 +1,45 @@
+// The area within a distance of a geometry on the ellipsoid: parts made by `Geodetics`, united by GEOS.
+
+import Geodetics
+import Geometry
+import GeometryEngine
+
+/// Areas around geometries in longitude and latitude on WGS 84, cut at the antimeridian.
+public struct GeodeticRegion {
+  private let tracer: CurveTracer
+  private let curve: GeodeticCurve
+  private let deviation: Double
+
+  /// - Parameter deviation: metres that the outline may be off; nil for a metre, or a thousandth of a small distance.
+  public init(_ tracer: CurveTracer, _ curve: GeodeticCurve, within deviation: Double?, of distance: Double) {
+    (self.tracer, self.curve) = (tracer, curve)
+    self.deviation = deviation ?? min(1, max(abs(distance) / 1000, 0.001))
+  }
+
+  /// The distance, in metres, within which areas can be made around a geometry.
+  public static func mostDistance(_ geometry: Geometry) -> Double {
+    geometry.dimension == 0 ? Surroundings.mostAround : Surroundings.most
+  }
+
+  /// What is within a distance of a geometry; with a negative one, what is left of polygons.
+  public func area(
+    around geometry: Geometry, _ distance: Double, mends: Bool, _ calculate: borrowing GeometryCalculator
+  ) throws -> Geometry {
+    var areas = geometry.part(ofDimension: 2)
+    if !areas.isEmpty {
+      // What is invalid is found before it is followed.
+      areas = try calculate(GeometryOperation(.union, mends: mends), [areas]).geometries[0]
+      areas = try tracer.densified(areas, curve, .deviation(deviation * 0.8)).cut(at: Seam(west: -180, width: 360))
+    }
+    guard distance != 0, distance > 0 || !areas.isEmpty else { return distance == 0 ? areas : .polygon([]) }
+    let outlines = distance > 0 ? geometry : geometry.part(ofDimension: 2)
+    let around = try shapes.around(outlines, abs(distance))
+    let union = GeometryOperation(.union, mends: true)
+    guard distance < 0 else { return try calculate(union, [areas] + around).geometries[0].part(ofDimension: 2) }
+    let taken = try calculate(union, around).geometries[0]
+    return try calculate(GeometryOperation(.difference, mends: true), [areas, taken]).geometries[0].part(ofDimension: 2)
+  }
+
+  /// Circles, ellipses and sectors.
+  public var shapes: Surroundings { Surroundings(tracer, curve, within: deviation) }
+}
