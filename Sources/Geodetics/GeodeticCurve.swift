@@ -40,6 +40,14 @@ extension Place {
     return Place((isPole ? other.x : x) + turn * share, y + (other.y - y) * share)
   }
 
+  /// Whether a chord to another place stays near a curve: by its height over a circle. Below 60 degrees, lines straight in longitude and
+  /// latitude have a curvature of at most 4e-7/m.
+  func isShort(to other: Place, bend: Double, within deviation: Double) -> Bool {
+    guard abs(y) < 60, abs(other.y) < 60 else { return false }
+    let gap = gap(to: other)
+    return gap * gap * (bend + 4e-7) <= deviation * 8
+  }
+
   /// Metres to another place through the earth: of near ones their distance.
   func gap(to other: Place) -> Double {
     let way = Geocentric.position(of: Point(x: x, y: y)) - Geocentric.position(of: Point(x: other.x, y: other.y))
@@ -78,9 +86,10 @@ public final class CurveTracer {
   /// - Parameters:
   ///   - parts: the least number of pieces: so many that a piece bends one way.
   ///   - chord: the place at a share of the way between two positions.
+  ///   - bend: the greatest curvature beside a geodesic, in 1/m, where that is known: short pieces then need no proof.
   ///   - curve: the place at 0...1.
   func trace(
-    _ parts: Int, within deviation: Double, chord: (Place, Place, Double) throws -> Place = { $0.toward($1, $2) },
+    _ parts: Int, within deviation: Double, bend: Double? = nil, chord: (Place, Place, Double) throws -> Place = { $0.toward($1, $2) },
     _ curve: (Double) throws -> Place
   ) throws -> [Place] {
     var last = (at: 0.0, place: try curve(0))
@@ -90,7 +99,8 @@ public final class CurveTracer {
       var waiting = [(at: end, place: try curve(end))]
       while let next = waiting.last {
         let width = next.at - last.at
-        let isNear = try width < 1e-12 || [0.5, 0.25, 0.75].allSatisfy { share in
+        let isShort = bend.map { last.place.isShort(to: next.place, bend: $0, within: deviation) } ?? false
+        let isNear = try isShort || width < 1e-12 || [0.5, 0.25, 0.75].allSatisfy { share in
           try chord(last.place, next.place, share).gap(to: curve(last.at + width * share)) <= deviation
         }
         if isNear {

@@ -40,12 +40,14 @@ public struct Surroundings {
     return parts
   }
 
-  /// - Parameter radius: metres at an azimuth in degrees.
+  /// - Parameters:
+  ///   - bend: the greatest curvature of the outline in 1/m, where that is known.
+  ///   - radius: metres at an azimuth in degrees.
   public func ring(
-    around center: Point, from azimuth: Double, sweep: Double, isWhole: Bool, radius: (_ azimuth: Double) -> Double
+    around center: Point, from azimuth: Double, sweep: Double, isWhole: Bool, bend: Double? = nil, radius: (_ azimuth: Double) -> Double
   ) throws -> Geometry {
     let center = Place(center.x, center.y)
-    let places = try tracer.trace(max(1, Int((sweep / 45).rounded(.up))), within: outline) { share in
+    let places = try tracer.trace(max(1, Int((sweep / 45).rounded(.up))), within: outline, bend: bend) { share in
       // Against the clock: the area is to the left.
       let azimuth = azimuth + sweep * (1 - share)
       return try tracer.direct(center, azimuth, radius(azimuth)).place
@@ -57,7 +59,7 @@ public struct Surroundings {
   }
 
   private func circle(around place: Place, _ distance: Double) throws -> Geometry {
-    try ring(around: Point(x: place.x, y: place.y), from: 0, sweep: 360, isWhole: true) { _ in distance }
+    try ring(around: Point(x: place.x, y: place.y), from: 0, sweep: 360, isWhole: true, bend: bend(distance)) { _ in distance }
   }
 
   /// The radius of an ellipse with two semi-axes at an azimuth from the first.
@@ -83,7 +85,7 @@ public struct Surroundings {
 
   /// From a place outward along a geodesic.
   private func ray(_ place: Place, _ azimuth: Double, _ distance: Double) throws -> [Place] {
-    try tracer.trace(max(1, Int(distance / 1_000_000)), within: outline) { share in
+    try tracer.trace(max(1, Int(distance / 1_000_000)), within: outline, bend: 0) { share in
       share == 0 ? place : try tracer.direct(place, azimuth, distance * share).place
     }
   }
@@ -134,7 +136,7 @@ public struct Surroundings {
       return at == leg.length ? (leg.end, leg.endAzimuth) : try tracer.direct(leg.start, leg.startAzimuth, at)
     }
     func side(_ turn: Double) throws -> [Place] {
-      try tracer.trace(1, within: outline) { share in
+      try tracer.trace(1, within: outline, bend: distance < 1_000_000 ? 1e-7 : nil) { share in
         let node = try node(share == 1 ? end : start + (end - start) * share)
         return try tracer.direct(node.place, node.azimuth + turn, distance).place
       }
@@ -151,8 +153,11 @@ public struct Surroundings {
 
   /// A sector of a circle from an azimuth on, clockwise, and a degree more on both sides: parts overlap, so that rounding leaves no gaps.
   private func sector(_ place: Place, _ azimuth: Double, _ sweep: Double, _ distance: Double) throws -> Geometry {
-    try ring(around: Point(x: place.x, y: place.y), from: azimuth - 1, sweep: sweep + 2, isWhole: false) { _ in distance }
+    try ring(around: Point(x: place.x, y: place.y), from: azimuth - 1, sweep: sweep + 2, isWhole: false, bend: bend(distance)) { _ in distance }
   }
+
+  /// The curvature of a circle on the ellipsoid, a little more than in a plane.
+  private func bend(_ distance: Double) -> Double? { distance < 1_000_000 ? 1.1 / distance : nil }
 }
 
 extension Positions {

@@ -41,8 +41,8 @@ class DiscoveryTests(unittest.TestCase):
                     self.assertEqual(schema, self.whole["components"]["schemas"][name])
 
     def test_less_detail_is_valid_and_small(self) -> None:
-        # Names are as many as methods: 16,000 for the 155 of 0.3.
-        for detail, limit in (("names", 103 * len(self.whole["methods"])), ("summary", 130_000)):
+        # As long as there are methods: of each its name, or a sentence and its params.
+        for detail, limit in (("names", 103 * len(self.whole["methods"])), ("summary", 720 * len(self.whole["methods"]))):
             excerpt = self.server.session.discover(detail=detail)
             self.assertLess(len(json.dumps(excerpt)), limit)
             self.assertEqual([each["name"] for each in excerpt["methods"]], [each["name"] for each in self.whole["methods"]])
@@ -56,7 +56,7 @@ class DiscoveryTests(unittest.TestCase):
 
     def test_the_description_names_params(self) -> None:
         described = self.server.session.describe(detail="summary")
-        self.assertLess(len(json.dumps(described)), 30_000)
+        self.assertLess(len(json.dumps(described)), 150 * len(self.whole["methods"]))
         params = {method["name"]: (method["params"], method["required"]) for method in described["methods"]}
         self.assertEqual(params["map/get"], (["map"], ["map"]))
         for method in self.whole["methods"]:

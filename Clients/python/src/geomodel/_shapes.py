@@ -66,7 +66,7 @@ def batch(method: str, params: Mapping[str, Any]) -> Batch | None:
         shapes = frame.shapes
         if frame.reference is not None:
             out.setdefault("spatialReference", frame.reference)
-    elif _are_shapes(values, shapely):
+    elif values is not None and _are_shapes(values, shapely):
         shapes = needed("numpy").empty(len(values), dtype=object)
         shapes[:] = values
     else:
