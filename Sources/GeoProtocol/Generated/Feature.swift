@@ -3931,8 +3931,8 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Areas around features, in the plane: each with the attributes of its feature, or all as one. In degrees refused
-  /// with `planarDegrees`: give `outSpatialReference`.
+  /// Areas around features: each with the attributes of its feature, or all as one. In the plane, or with `geodetic`
+  /// on the ellipsoid; planar distances in degrees are refused with `planarDegrees`.
   public enum Buffer {
     public static let name: StaticString = "feature/buffer"
 
@@ -4024,10 +4024,15 @@ public enum FeatureProtocol {
       /// Whether the buffers are united: the result is one.
       public var together: Bool
       /// The distance; negative shrinks polygons. This or `distanceExpression`. Unit: unit of the result's spatial
-      /// reference.
+      /// reference; with `geodetic` m.
       public var distance: Double?
       /// The distance of each feature, as a number; a feature without one fails.
       public var distanceExpression: JSONOpaque?
+      /// Whether distances are metres on the WGS 84 ellipsoid, as by `geometry/geodeticBuffer`. Bends and ends are
+      /// round, lines have two sides: the options of planar buffers have no effect.
+      public var geodetic: Bool
+      /// With `geodetic`: as for `geometry/geodeticBuffer`. Unit: m.
+      public var maxDeviation: Double?
 
       public init(
         layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
@@ -4041,7 +4046,8 @@ public enum FeatureProtocol {
         scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
         file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false, quadrantSegments: Int = 8,
         cap: GeometryProtocol.BufferCap = .round, join: GeometryProtocol.BufferJoin = .round, mitreLimit: Double = 5,
-        oneSided: Bool = false, together: Bool = false, distance: Double? = nil, distanceExpression: JSONOpaque? = nil
+        oneSided: Bool = false, together: Bool = false, distance: Double? = nil,
+        distanceExpression: JSONOpaque? = nil, geodetic: Bool = false, maxDeviation: Double? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -4076,6 +4082,8 @@ public enum FeatureProtocol {
         self.together = together
         self.distance = distance
         self.distanceExpression = distanceExpression
+        self.geodetic = geodetic
+        self.maxDeviation = maxDeviation
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -4167,6 +4175,12 @@ public enum FeatureProtocol {
         let distanceExpression = json["distanceExpression"]
         self.distanceExpression = try distanceExpression.isPresent
           ? SymbologyProtocol.readExpression(distanceExpression)
+          : nil
+        let geodetic = json["geodetic"]
+        self.geodetic = try geodetic.isPresent ? geodetic.bool() : false
+        let maxDeviation = json["maxDeviation"]
+        self.maxDeviation = try maxDeviation.isPresent
+          ? maxDeviation.double("number in 0.001...1000000") { $0 >= 0.001 && $0 <= 1000000 }
           : nil
       }
     }

@@ -85,7 +85,7 @@ public protocol FeatureHandlers: MethodHandlers {
   /// Writes features to a file.
   static func export(_ params: Export.Params, in world: inout Types.World) throws -> TaskPlan<Types, Export.Result>
 
-  /// Areas around features, in the plane: each with the attributes of its feature, or all as one.
+  /// Areas around features: each with the attributes of its feature, or all as one.
   static func buffer(_ params: Buffer.Params, in world: inout Types.World) throws -> TaskPlan<Types, Buffer.Result>
 
   /// Features that have attributes in common as one: the union of their geometries, with these attributes and

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "2c562bde6981f6b9"
+  public static let hash = "fd1c0481bdd43981"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
@@ -487,7 +487,7 @@ public enum WireProtocol {
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
       "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
       "file", "mend", "quadrantSegments", "cap", "join", "mitreLimit", "oneSided", "together", "distance",
-      "distanceExpression"], required: [],
+      "distanceExpression", "geodetic", "maxDeviation"], required: [],
       errors: [.planarDegrees, .unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists, .pathRefused,
       .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed, .writerFailed,
       .unknownFormat, .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind, .notLoaded,

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"2c562bde6981f6b9"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"fd1c0481bdd43981"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1373,7 +1373,7 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"large.geojson"},\#
 {"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":9,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":2,"exceededLimit":false,"bytes":355,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/buffer","summary":"Areas around features, in the plane: each with the attributes of its feature, or all as one.","description":"Areas around features, in the plane: each with the attributes of its feature, or all as one. In degrees refused with `planarDegrees`: give `outSpatialReference`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/buffer","summary":"Areas around features: each with the attributes of its feature, or all as one.","description":"Areas around features: each with the attributes of its feature, or all as one. In the plane, or with `geodetic` on the ellipsoid; planar distances in degrees are refused with `planarDegrees`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
@@ -1407,8 +1407,11 @@ public enum OpenRPCDocument {
 {"name":"oneSided","description":"Of lines only the left side, or the right one with a negative distance.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"together","description":"Whether the buffers are united: the result is one.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"distance","description":"The distance; negative shrinks polygons. This or `distanceExpression`.","required":false,"schema":{"type":"number"},\#
-"x-unit":"unit of the result's spatial reference"},\#
+"x-unit":"unit of the result's spatial reference; with `geodetic` m"},\#
 {"name":"distanceExpression","description":"The distance of each feature, as a number; a feature without one fails.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"geodetic","description":"Whether distances are metres on the WGS 84 ellipsoid, as by `geometry/geodeticBuffer`. Bends and ends are round, lines have two sides: the options of planar buffers have no effect.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"maxDeviation","description":"With `geodetic`: as for `geometry/geodeticBuffer`.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
+"x-unit":"m"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#

@@ -164,7 +164,7 @@ package enum ParamMembers {
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
       .init("file", .named { derivedFile }), "mend", "quadrantSegments", "cap", "join", "mitreLimit", "oneSided",
-      "together", "distance", "distanceExpression"
+      "together", "distance", "distanceExpression", "geodetic", "maxDeviation"
     ]),
     "feature/dissolve": params([
       "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",

@@ -14,8 +14,10 @@ import WireCoding
 extension FeatureService {
   package static func buffer(_ params: Buffer.Params, in world: inout World) throws -> Plan<Buffer.Result> {
     let derived = try DerivedFeatures(params, in: &world)
-    try GeometryService.requirePlane(
-      derived.reference, "geometry/geodeticBuffer", at: "/params/outSpatialReference", in: world)
+    if !params.geodetic {
+      try GeometryService.requirePlane(
+        derived.reference, "feature/buffer with geodetic", at: "/params/outSpatialReference", in: world)
+    }
     guard (params.distance != nil) != (params.distanceExpression != nil) else {
       throw ModelError.oneOf(["distance", "distanceExpression"])
     }
@@ -25,13 +27,15 @@ extension FeatureService {
         Wire.parsed(expression, at: "/params/distanceExpression"), as: .value, over: store.schema, in: derived.features.reference,
         given: nil, extent: store.extent, at: "/distanceExpression")
     }
-    let mends = params.mend
+    let (mends, globe) = (params.mend, Globe(derived.reference, in: world))
     return derived.plan { worker in
       let rows = try derived.mapped(worker, tools: {}) { row, geometry, calculate, _ in
         guard let distance = params.distance ?? expression?.value(of: row).finite else {
           throw RPCError(.invalidParams, "Its distance is no number.")
         }
-        return try calculate(.buffer(distance, params, mends: mends), [geometry]).whole
+        guard params.geodetic else { return try calculate(.buffer(distance, params, mends: mends), [geometry]).whole }
+        return try globe.back(GeometryService.buffered(
+          geometry, distance, .geodesic, within: params.maxDeviation, mends: mends, on: globe, worker, calculate))
       }
       return params.together ? try rows.united(worker, mends: mends) : rows
     }

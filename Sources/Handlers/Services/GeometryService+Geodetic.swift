@@ -12,10 +12,14 @@ import Proximity
 import WireCoding
 
 /// Geometries on the way to WGS 84 and back.
-private struct Globe: Sendable {
+struct Globe: Sendable {
   let reference: SpatialReference
   let transformer: any CoordinateTransformer
   let geodesy: any Geodesy
+
+  init(_ reference: SpatialReference, in world: World) {
+    (self.reference, transformer, geodesy) = (reference, world.transformer, world.geodesy)
+  }
 
   /// - Throws: `invalidParams` without a reference.
   init(_ name: String?, in world: World) throws {
@@ -24,7 +28,7 @@ private struct Globe: Sendable {
         .invalidParams, "Geometries without a spatial reference are nowhere on the ellipsoid.", path: "/params/spatialReference",
         expected: "a spatial reference")
     }
-    (self.reference, transformer, geodesy) = (reference, world.transformer, world.geodesy)
+    self.init(reference, in: world)
   }
 
   func placed(_ geometry: Geometry) throws -> Geometry {
@@ -81,10 +85,9 @@ extension GeometryService {
           .invalidParams, "There is not one for each geometry.", path: "/params/distances", expected: "\(batch.count) numbers")
       }
       let made = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
-        try tracing {
-          try buffered(
-            globe.placed(geometry), params.distances?[index] ?? params.distance ?? 0, params, globe.tracer(worker), calculate)
-        }
+        try buffered(
+          geometry, params.distances?[index] ?? params.distance ?? 0, GeodeticCurve(params.curve), within: params.maxDeviation,
+          mends: params.mend, on: globe, worker, calculate)
       }
       guard params.together else { return batch.answer(made.map { made in made.map { made in made.flatMap { geometry in back(geometry, globe) } } }) }
       let whole = try GeometryUnion(mends: true)(made.compactMap { try? $0?.get() }, worker)
@@ -98,9 +101,10 @@ extension GeometryService {
     do { return .success(try globe.back(geometry)) } catch { return .failure(GeometryBatch.failure(error)) }
   }
 
-  private static func buffered(
-    _ geometry: Geometry, _ distance: Double, _ params: GeodeticBuffer.Params, _ tracer: CurveTracer,
-    _ calculate: borrowing GeometryCalculator
+  /// - Returns: the area on WGS 84.
+  static func buffered(
+    _ geometry: Geometry, _ distance: Double, _ curve: GeodeticCurve, within deviation: Double?, mends: Bool, on globe: Globe,
+    _ worker: Worker, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
     let most = GeodeticRegion.mostDistance(geometry)
     guard abs(distance) <= most else {
@@ -108,8 +112,10 @@ extension GeometryService {
         .outOfRange, "The distance reaches too far around the earth.", path: "/params/distance",
         expected: "at most \(Int(most)) m around \(geometry.dimension == 0 ? "points" : "lines and areas")")
     }
-    return try GeodeticRegion(tracer, GeodeticCurve(params.curve), within: params.maxDeviation, of: distance)
-      .area(around: geometry, distance, mends: params.mend, calculate)
+    return try tracing {
+      try GeodeticRegion(globe.tracer(worker), curve, within: deviation, of: distance)
+        .area(around: globe.placed(geometry), distance, mends: mends, calculate)
+    }
   }
 
   package static func geodeticEllipse(

@@ -4708,10 +4708,12 @@ class FeatureMethods(AsyncCaller):
         together: bool | None = None,
         distance: float | None = None,
         distance_expression: t.Expression | None = None,
+        geodetic: bool | None = None,
+        max_deviation: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """Areas around features, in the plane: each with the attributes of its feature, or all as one. In
-        degrees refused with `planarDegrees`: give `outSpatialReference`.
+        """Areas around features: each with the attributes of its feature, or all as one. In the plane, or
+        with `geodetic` on the ellipsoid; planar distances in degrees are refused with `planarDegrees`.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -4776,8 +4778,12 @@ class FeatureMethods(AsyncCaller):
                 False)
             together: Whether the buffers are united: the result is one. (default False)
             distance: The distance; negative shrinks polygons. This or `distanceExpression`. (unit of the
-                result's spatial reference)
+                result's spatial reference; with `geodetic` m)
             distance_expression: The distance of each feature, as a number; a feature without one fails.
+            geodetic: Whether distances are metres on the WGS 84 ellipsoid, as by
+                `geometry/geodeticBuffer`. Bends and ends are round, lines have two sides: the options of
+                planar buffers have no effect. (default False)
+            max_deviation: With `geodetic`: as for `geometry/geodeticBuffer`. (m; in 0.001...1000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -4867,6 +4873,8 @@ class FeatureMethods(AsyncCaller):
                     "together": together,
                     "distance": distance,
                     "distanceExpression": distance_expression,
+                    "geodetic": geodetic,
+                    "maxDeviation": max_deviation,
                     "meta": meta,
                 }
             ),
