@@ -65,6 +65,12 @@ class ShapeTests(unittest.TestCase):
                 self.assertLess(shapely.hausdorff_distance(one, other), tolerance, (one, other))
                 self.assertAlmostEqual(one.area, other.area, delta=tolerance * 100)
 
+    def test_what_costs_much_is_made_elsewhere_and_comes_back(self) -> None:
+        numbers = random.Random(5)
+        tangle = shapely.LineString([(numbers.uniform(0, 100), numbers.uniform(0, 100)) for _ in range(400)])
+        made = self.server.geometry.buffer(geometry=tangle, distance=0.1, quadrant_segments=8)["geometry"]
+        self.same([made], [tangle.buffer(0.1, quad_segs=8)])
+
     def test_areas(self) -> None:
         series = geopandas.GeoSeries(self.shapes)
         for distance in (3, 0.1, -0.5):
