@@ -157,6 +157,17 @@ MEASURES = [
     Measure("geotrigger-fix", "motion", "us", "fix_microseconds"),
     Measure("views-in-motion", "motion", "x real time", "views_times_real"),
     Measure("location-notification", "motion", "us", "notification_microseconds", own_key="echo_microseconds", most=1.3),
+    Measure("geometry-buffer", "geometry", "ms", "buffer_milliseconds", most=0.7),
+    Measure("geometry-union", "geometry", "ms", "union_milliseconds", most=1.1),
+    Measure("geometry-dissolve", "geometry", "ms", "dissolve_milliseconds", most=0.5),
+    Measure("geometry-frame-buffer", "geometry", "ms", "frame_buffer_milliseconds", most=1),
+    Measure("geometry-project-3857", "geometry", "ms", "project_3857_milliseconds", most=0.4),
+    Measure("geometry-project-25832", "geometry", "ms", "project_25832_milliseconds", most=0.7),
+    Measure("geometry-project-features", "geometry", "ms", "project_features_milliseconds", floor_key="project_25832_milliseconds"),
+    Measure("geometry-calculate", "geometry", "ms", "calculate_milliseconds", most=4),
+    *(
+        Measure(f"geometry-cancel-{kind}", "geometry", "ms", f"cancel_{kind}_milliseconds", limit=50)
+        for kind in ("buffer", "union", "dissolve", "project_features", "calculate")),
     Measure("profile", "surfaces", "ms", "profile_milliseconds", most=2),
     Measure("line-of-sight", "surfaces", "ms", "sight_milliseconds", most=2),
     Measure("viewshed", "surfaces", "ms", "viewshed_milliseconds", most=1),
@@ -509,6 +520,15 @@ class Bench:
                 return output_of([*script, "tools", str(path), str(BUILD / "profile")])
             return output_of([*script, "server", str(path), "--", *self.server])
 
+    def geometry(self, side: str) -> str:
+        """Operations with 100,000 polygons and a million points, beside Shapely, GeoPandas and pyproj."""
+        if self.server == self.floor:
+            raise Skipped("the C server has no operations with geometries")
+        if importlib.util.find_spec("geopandas") is None:
+            raise Skipped("no geopandas in this Python")
+        with all_processors():
+            return output_of([sys.executable, str(HERE / "geometry.py"), *(["peers"] if side == "floor" else ["server", "--", *self.server])])
+
     def subscribed(self, mode: str, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has no subscriptions")
@@ -528,7 +548,7 @@ class Bench:
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits, "reading": self.reading,
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction, "motion": self.motion,
-            "surfaces": self.surfaces,
+            "surfaces": self.surfaces, "geometry": self.geometry,
             "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side),
             "undo": lambda side: self.objects("undo", side),

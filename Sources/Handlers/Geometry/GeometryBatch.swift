@@ -159,6 +159,34 @@ struct GeometryBatch: Sendable {
     }
   }
 
+  /// Points in columns, moved to another reference without a geometry of each; nil for others, and where a point has no coordinates there.
+  static func projected(
+    _ params: some GeometryProtocol.GeometryOperands, _ worker: Worker, _ transformer: any CoordinateTransformer,
+    from source: SpatialReference, to target: SpatialReference
+  ) throws -> GeometryProtocol.GeometryResult? {
+    guard params.geometry == nil, params.geometries == nil, let columns = params.columns,
+      case .points(let x, let y, let z)? = try ColumnReader.geometry(.init(x: columns.x, y: columns.y, z: columns.z, geometry: columns.geometry), at: "/columns")
+    else { return nil }
+    let (chunk, stride) = (16_384, z == nil ? 2 : 3)
+    do {
+      let parts = try WorkShare(worker.work).concurrently((x.count + chunk - 1) / chunk) { part in
+        try worker.checkCancelled()
+        let range = part * chunk..<min((part + 1) * chunk, x.count)
+        var values = [Double](repeating: 0, count: range.count * stride)
+        for (index, row) in range.enumerated() {
+          (values[index * stride], values[index * stride + 1]) = (x[row], y[row])
+          if let z { values[index * stride + 2] = z[row] }
+        }
+        try values.withUnsafeMutableBufferPointer { try transformer.transform($0, stride: stride, hasZ: z != nil, from: source, to: target) }
+        return values
+      }
+      func column(_ ordinate: Int) -> JSONOpaque {
+        PackedColumn.doubles(parts.flatMap { values in Swift.stride(from: ordinate, to: values.count, by: stride).map { values[$0] } })
+      }
+      return .init(columns: .init(x: column(0), y: column(1), z: z == nil ? nil : column(2)))
+    } catch is TransformError { return nil }
+  }
+
   static func list(_ geometries: [Geometry?]) -> JSONOpaque {
     .written { writer in
       writer.beginArray()

@@ -110,7 +110,8 @@ extension GeometryService {
     let target = try world.transformer.describe(SpatialReference(params.outSpatialReference)).reference
     let transformer = world.transformer
     return TaskPlan { worker in
-      try GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
+      if let moved = try GeometryBatch.projected(params, worker, transformer, from: source, to: target) { return moved }
+      return try GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
     }
   }
 
