@@ -62,6 +62,8 @@ public enum TransformError: Error, Hashable, Sendable {
   case noHeightDatum(String)
   /// The operation needs grids that are not installed.
   case gridMissing(from: String, to: String, grids: [String])
+  /// There is no such transformation between the references; perhaps between others.
+  case unknownTransformation(String, from: String, to: String, isElsewhere: Bool)
   /// The library is not installed.
   case unavailable(reason: String)
 }
@@ -100,6 +102,18 @@ public protocol CoordinateTransformer: Sendable {
   func bounds(
     of envelope: Envelope, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Envelope
+
+  /// The transformations between two references that overlap an area, the best first, whether or not their grids are available.
+  ///
+  /// - Complexity: milliseconds, up to hundreds.
+  func transformations(
+    from source: SpatialReference, to target: SpatialReference, in area: Envelope?
+  ) throws(TransformError) -> [Transformation]
+
+  /// A transformer that uses one transformation between two references everywhere.
+  func choosing(
+    _ choice: TransformationChoice, from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> (transformer: any CoordinateTransformer, transformation: Transformation)
 }
 
 extension CoordinateTransformer {

@@ -10,6 +10,7 @@ final class PROJContext: @unchecked Sendable {
   private struct Pair: Hashable {
     let from: String
     let to: String
+    var choice: TransformationChoice?
   }
 
   /// Above this number all references and operations are released; a server uses few.
@@ -19,6 +20,7 @@ final class PROJContext: @unchecked Sendable {
   let handle: OpaquePointer
   private var references: [String: OpaquePointer] = [:]
   private var operations: [Pair: OpaquePointer] = [:]
+  private var chosen: [Pair: Transformation] = [:]
   /// The last message of PROJ's log, more specific than its error number.
   private let message: UnsafeMutablePointer<String>
 
@@ -49,6 +51,7 @@ final class PROJContext: @unchecked Sendable {
     for object in operations.values { _ = proj.pointee.proj_destroy(object) }
     for object in references.values { _ = proj.pointee.proj_destroy(object) }
     operations = [:]
+    chosen = [:]
     references = [:]
   }
 
@@ -78,10 +81,7 @@ final class PROJContext: @unchecked Sendable {
   func operation(from: String, to: String) throws(TransformError) -> OpaquePointer {
     let pair = Pair(from: from, to: to)
     if let known = operations[pair] { return known }
-    if operations.count >= Self.maximumKept || references.count >= Self.maximumKept - 1 { forget() }
-    let source = try reference(from, given: from)
-    let target = try reference(to, given: to)
-    message.pointee = ""
+    let (source, target) = try references(from, to)
     guard let plain = proj.pointee.proj_create_crs_to_crs_from_pj(handle, source, target, nil, nil) else {
       throw .noOperation(from: from, to: to)
     }
@@ -91,6 +91,25 @@ final class PROJContext: @unchecked Sendable {
     }
     operations[pair] = operation
     return operation
+  }
+
+  /// The references of two canonical definitions; the context keeps them.
+  func references(_ from: String, _ to: String) throws(TransformError) -> (OpaquePointer, OpaquePointer) {
+    if operations.count >= Self.maximumKept || references.count >= Self.maximumKept - 1 { forget() }
+    let both = (try reference(from, given: from), try reference(to, given: to))
+    message.pointee = ""
+    return both
+  }
+
+  /// The operation that is chosen between two canonical definitions, as ``choose(_:from:to:)``; the context keeps it.
+  func operation(
+    from: String, to: String, _ choice: TransformationChoice
+  ) throws(TransformError) -> (operation: OpaquePointer, transformation: Transformation) {
+    let pair = Pair(from: from, to: to, choice: choice)
+    if let operation = operations[pair], let transformation = chosen[pair] { return (operation, transformation) }
+    let (operation, transformation) = try choose(choice, from: from, to: to)
+    (operations[pair], chosen[pair]) = (operation, transformation)
+    return (operation, transformation)
   }
 
   /// An operation on longitude, latitude and height, and the metres of a unit of height at both ends; the context keeps it.
@@ -242,7 +261,7 @@ final class PROJContext: @unchecked Sendable {
     return (String(cString: name), factor)
   }
 
-  private func area(of object: OpaquePointer) -> Envelope? {
+  func area(of object: OpaquePointer) -> Envelope? {
     var west = 0.0
     var south = 0.0
     var east = 0.0
@@ -273,7 +292,7 @@ final class PROJContext: @unchecked Sendable {
     return id(of: best)
   }
 
-  private func id(of object: OpaquePointer) -> String? {
+  func id(of object: OpaquePointer) -> String? {
     guard let authority = proj.pointee.proj_get_id_auth_name(object, 0),
       let code = proj.pointee.proj_get_id_code(object, 0)
     else { return nil }

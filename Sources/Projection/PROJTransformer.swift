@@ -54,6 +54,13 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
     to target: SpatialReference
   ) throws(TransformError) {
+    try transform(values, stride: stride, hasZ: hasZ, from: source, to: target, by: nil)
+  }
+
+  func transform(
+    _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
+    to target: SpatialReference, by choice: TransformationChoice?
+  ) throws(TransformError) {
     let description = try describe(source)
     let from = description.reference.definition
     let to = try describe(target).reference.definition
@@ -64,12 +71,13 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let beyond =
       description.kind == .geographic
       ? (0..<count).first { abs(base[$0 * stride + 1]) > 90 }.map { (index: $0, y: base[$0 * stride + 1]) } : nil
-    if let operation = WebMercator.operation(from: from, to: to) {
+    if choice == nil, let operation = WebMercator.operation(from: from, to: to) {
       for index in 0..<count { operation(&base[index * stride], &base[index * stride + 1]) }
     } else {
       let context = try pool.take()
       defer { pool.giveBack(context) }
-      let operation = try context.operation(from: from, to: to)
+      let operation =
+        if let choice { try context.operation(from: from, to: to, choice).operation } else { try context.operation(from: from, to: to) }
       let step = stride * MemoryLayout<Double>.stride
       _ = context.proj.pointee.proj_errno_reset(operation)
       _ = context.proj.pointee.proj_trans_generic(
@@ -133,6 +141,30 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
       throw .outsideDomain(index: 0, from: source.definition, to: target.definition)
     }
     return box
+  }
+
+  public func transformations(
+    from source: SpatialReference, to target: SpatialReference, in area: Envelope?
+  ) throws(TransformError) -> [Transformation] {
+    let (from, to) = try definitions(source, target)
+    let context = try pool.take()
+    defer { pool.giveBack(context) }
+    return try context.transformations(from: from, to: to, in: area)
+  }
+
+  public func choosing(
+    _ choice: TransformationChoice, from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> (transformer: any CoordinateTransformer, transformation: Transformation) {
+    let (from, to) = try definitions(source, target)
+    let context = try pool.take()
+    defer { pool.giveBack(context) }
+    return (ChosenTransformer(whole: self, choice: choice), try context.operation(from: from, to: to, choice).transformation)
+  }
+
+  private func definitions(_ source: SpatialReference, _ target: SpatialReference) throws(TransformError) -> (String, String) {
+    let (from, to) = (try describe(source).reference.definition, try describe(target).reference.definition)
+    guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
+    return (from, to)
   }
 
   public func inverse(from start: Point, to end: Point) throws(TransformError) -> GeodesicLine {

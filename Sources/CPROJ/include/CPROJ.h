@@ -14,7 +14,10 @@
   X(proj_list_destroy) X(proj_int_list_destroy) X(proj_crs_get_coordinate_system) X(proj_cs_get_axis_info) X(proj_cs_get_axis_count) \
   X(proj_create_crs_to_crs_from_pj) X(proj_normalize_for_visualization) X(proj_trans_generic) \
   X(proj_as_projjson) X(proj_create_operation_factory_context) X(proj_operation_factory_context_destroy) \
-  X(proj_operation_factory_context_set_grid_availability_use) X(proj_create_operations) X(proj_coordoperation_is_instantiable) \
+  X(proj_operation_factory_context_set_grid_availability_use) X(proj_create_operations) X(proj_create_from_database) \
+  X(proj_operation_factory_context_set_spatial_criterion) X(proj_operation_factory_context_set_discard_superseded) \
+  X(proj_operation_factory_context_set_area_of_interest) X(proj_coordoperation_get_accuracy) \
+  X(proj_concatoperation_get_step_count) X(proj_concatoperation_get_step) X(proj_coordoperation_is_instantiable) \
   X(proj_coordoperation_has_ballpark_transformation) X(proj_coordoperation_get_grid_used_count) X(proj_coordoperation_get_grid_used) \
   X(proj_errno_reset) X(proj_trans_bounds) X(geod_init) X(geod_inverse) X(geod_geninverse) X(geod_direct) X(geod_lineinit) X(geod_genposition) \
   X(geod_polygon_init) X(geod_polygon_addpoint) X(geod_polygon_compute)

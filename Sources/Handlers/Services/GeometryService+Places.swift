@@ -109,10 +109,42 @@ extension GeometryService {
     let source = try reference(params, in: world)
     let target = try world.transformer.describe(SpatialReference(params.outSpatialReference)).reference
     let transformer = world.transformer
-    return TaskPlan { worker in
-      if let moved = try GeometryBatch.projected(params, worker, transformer, from: source, to: target) { return moved }
-      return try GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
+    let area = try area(params.area)
+    guard params.transformation != nil || area != nil else {
+      return TaskPlan { worker in
+        if let moved = try GeometryBatch.projected(params, worker, transformer, from: source, to: target) { return moved }
+        return try GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
+      }
     }
+    let choice = TransformationChoice(name: params.transformation.map { Text($0) }, area: area)
+    return TaskPlan { worker in
+      let (chosen, transformation) = try transformer.choosing(choice, from: source, to: target)
+      var result = try GeometryBatch(params).made(worker) { _, geometry, _ in try chosen.transform(geometry, from: source, to: target) }
+      result.transformation = .init(transformation)
+      return result
+    }
+  }
+
+  package static func listTransformations(
+    _ params: ListTransformations.Params, in world: inout World
+  ) throws -> Plan<ListTransformations.Result> {
+    let transformer = world.transformer
+    let source = try transformer.describe(SpatialReference(params.spatialReference)).reference
+    let target = try transformer.describe(SpatialReference(params.outSpatialReference)).reference
+    let area = try area(params.area)
+    return TaskPlan { _ in
+      let all = try transformer.transformations(from: source, to: target, in: area)
+      return .init(transformations: all.map { .init($0) }, used: all.firstIndex(where: \.isAvailable))
+    }
+  }
+
+  /// The box in which a transformation is wanted.
+  private static func area(_ given: SessionProtocol.Envelope?) throws -> Envelope? {
+    guard let box = given.map({ Wire.envelope($0) }) else { return nil }
+    guard (-180...180).contains(box.xMin), (-180...180).contains(box.xMax), -90 <= box.yMin, box.yMin <= box.yMax, box.yMax <= 90 else {
+      throw RPCError(.invalidParams, "The area is no box of degrees.", path: "/params/area", expected: "longitudes in -180...180, latitudes in -90...90")
+    }
+    return box
   }
 
   package static func format(_ params: Format.Params, in world: inout World) throws -> Plan<Format.Result> {
@@ -193,6 +225,16 @@ extension GeometryService {
       return .init(
         places: results.compactMap { try? $0?.get() }, spatialReference: target.definition, failures: GeometryBatch.failures(results))
     }
+  }
+}
+
+extension GeometryProtocol.Transformation {
+  fileprivate init(_ transformation: Transformation) {
+    self.init(
+      name: transformation.name, codes: transformation.codes, accuracy: transformation.accuracy, ballpark: transformation.isBallpark,
+      available: transformation.isAvailable, areaOfUse: transformation.areaOfUse.map { Wire.envelope($0) },
+      areaName: transformation.areaName,
+      grids: transformation.grids.map { .init(name: $0.name, url: $0.url, available: $0.isAvailable) })
   }
 }
 

@@ -36,9 +36,15 @@ extension RPCError {
         expected: "a vertical reference such as EPSG:5773, or EPSG:4979 for the ellipsoid; `assumedVerticalReference` for files that do not say")
     case .gridMissing(let source, let target, let grids):
       self = RPCError(
-        .gridMissing, "PROJ lacks grids to convert heights from \(source.prefix(200)) to \(target): \(grids.joined(separator: ", ")).",
+        .gridMissing, "PROJ lacks grids for \(source.prefix(200)) to \(target.prefix(200)): \(grids.joined(separator: ", ")).",
         path: place.path(toText: target)
       ).with("grids", grids)
+    case .unknownTransformation(let name, let source, let target, let isElsewhere):
+      let reason = isElsewhere ? " is between other spatial references than" : " is not known between"
+      self = RPCError(
+        .unknownTransformation, "The transformation \(name.prefix(200))\(reason) \(source.prefix(200)) and \(target.prefix(200)).",
+        path: place.path(toText: name), expected: "a name or code of geometry/listTransformations"
+      ).with("source", source).with("target", target).with("elsewhere", isElsewhere)
     case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
     }
   }
