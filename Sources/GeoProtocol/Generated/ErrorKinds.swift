@@ -220,8 +220,10 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and
   /// `assumedVerticalReference` is absent; or the reference has no heights.
   case noHeightDatum
-  /// PROJ could convert heights with a grid that is not installed.
+  /// PROJ could transform with a grid that is not installed.
   case gridMissing
+  /// Between two spatial references there is no transformation of this name or code.
+  case unknownTransformation
   /// The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or
   /// distance, or larger cells take fewer.
   case surfaceTooLarge
@@ -368,6 +370,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .noGround: -31166
     case .noHeightDatum: -31167
     case .gridMissing: -31164
+    case .unknownTransformation: -31175
     case .surfaceTooLarge: -31168
     case .tooManyGroups: -31058
     case .noTime: -31057

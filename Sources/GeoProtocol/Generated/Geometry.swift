@@ -14,6 +14,121 @@ import JSON
 /// lost in those of two areas. Multipart geometries stay multipart where the result has several parts; an empty
 /// geometry is a result, too.
 public enum GeometryProtocol {
+  /// A file of corrections that a transformation needs.
+  public struct TransformationGrid: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name, as PROJ looks for it.
+    public var name: String
+    /// Where it can be had, if that is known.
+    public var url: String?
+    /// Whether it is installed. Nothing is fetched.
+    public var available: Bool
+
+    public init(name: String, url: String? = nil, available: Bool) {
+      self.name = name
+      self.url = url
+      self.available = available
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`name`, `available`")
+      self.name = try json["name"].string()
+      let url = json["url"]
+      self.url = try url.isPresent ? url.string() : nil
+      self.available = try json["available"].bool()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      if let url {
+        writer.key("url")
+        writer.value(url)
+      }
+      writer.key("available")
+      writer.value(available)
+      writer.endObject()
+    }
+  }
+
+  /// A way from one spatial reference to another, of PROJ's database.
+  public struct Transformation: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name, with those of its steps.
+    public var name: String
+    /// Its authority code, or those of its steps that are no mere conversions; empty where they have none. Inverses
+    /// have the code of what they invert.
+    public var codes: [String]
+    /// Metres; absent when unknown, and for conversions, which are exact.
+    public var accuracy: Double?
+    /// Whether it ignores that the datums differ.
+    public var ballpark: Bool
+    /// Whether all that it needs is installed.
+    public var available: Bool
+    /// Degrees; absent when unknown.
+    public var areaOfUse: SessionProtocol.Envelope?
+    /// The area in words.
+    public var areaName: String?
+    /// The grids that it needs.
+    public var grids: [GeometryProtocol.TransformationGrid]
+
+    public init(
+      name: String, codes: [String], accuracy: Double? = nil, ballpark: Bool, available: Bool,
+      areaOfUse: SessionProtocol.Envelope? = nil, areaName: String? = nil,
+      grids: [GeometryProtocol.TransformationGrid]
+    ) {
+      self.name = name
+      self.codes = codes
+      self.accuracy = accuracy
+      self.ballpark = ballpark
+      self.available = available
+      self.areaOfUse = areaOfUse
+      self.areaName = areaName
+      self.grids = grids
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`name`, `codes`, `ballpark`, `available`, `grids`")
+      self.name = try json["name"].string()
+      self.codes = try json["codes"].array { (e) throws(JSONError) in try e.string() }
+      let accuracy = json["accuracy"]
+      self.accuracy = try accuracy.isPresent ? accuracy.double("number of at least 0") { $0 >= 0 } : nil
+      self.ballpark = try json["ballpark"].bool()
+      self.available = try json["available"].bool()
+      let areaOfUse = json["areaOfUse"]
+      self.areaOfUse = try areaOfUse.isPresent ? SessionProtocol.Envelope(from: areaOfUse) : nil
+      let areaName = json["areaName"]
+      self.areaName = try areaName.isPresent ? areaName.string() : nil
+      self.grids = try json["grids"].array(GeometryProtocol.TransformationGrid.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      writer.key("codes")
+      writer.array(codes) { $1.value($0) }
+      if let accuracy {
+        writer.key("accuracy")
+        writer.value(accuracy)
+      }
+      writer.key("ballpark")
+      writer.value(ballpark)
+      writer.key("available")
+      writer.value(available)
+      if let areaOfUse {
+        writer.key("areaOfUse")
+        areaOfUse.encode(to: &writer)
+      }
+      if let areaName {
+        writer.key("areaName")
+        writer.value(areaName)
+      }
+      writer.key("grids")
+      writer.array(grids) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
+  }
+
   /// A geometry, or a text, of a list for which an operation has no result.
   public struct GeometryFailure: JSONDecodable, JSONEncodable, Sendable {
     /// Its 0-based index in the list.
@@ -130,15 +245,18 @@ public enum GeometryProtocol {
     public var columns: GeometryProtocol.PointColumns?
     /// What failed in a list, by index; absent when nothing did. The only geometry of a request fails it.
     public var failures: [GeometryProtocol.GeometryFailure]?
+    /// Of `geometry/project` with `transformation` or `area`: what was used.
+    public var transformation: GeometryProtocol.Transformation?
 
     public init(
       geometry: JSONOpaque? = nil, geometries: JSONOpaque? = nil, columns: GeometryProtocol.PointColumns? = nil,
-      failures: [GeometryProtocol.GeometryFailure]? = nil
+      failures: [GeometryProtocol.GeometryFailure]? = nil, transformation: GeometryProtocol.Transformation? = nil
     ) {
       self.geometry = geometry
       self.geometries = geometries
       self.columns = columns
       self.failures = failures
+      self.transformation = transformation
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -151,6 +269,8 @@ public enum GeometryProtocol {
       self.columns = try columns.isPresent ? GeometryProtocol.PointColumns(from: columns) : nil
       let failures = json["failures"]
       self.failures = try failures.isPresent ? failures.array(GeometryProtocol.GeometryFailure.init(from:)) : nil
+      let transformation = json["transformation"]
+      self.transformation = try transformation.isPresent ? GeometryProtocol.Transformation(from: transformation) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -170,6 +290,10 @@ public enum GeometryProtocol {
       if let failures {
         writer.key("failures")
         writer.array(failures) { $0.encode(to: &$1) }
+      }
+      if let transformation {
+        writer.key("transformation")
+        transformation.encode(to: &writer)
       }
       writer.endObject()
     }
@@ -2479,8 +2603,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// Geometries in another spatial reference, by the transformation of PROJ that is best at each place. Z is
-  /// transformed, M is kept.
+  /// Geometries in another spatial reference, by the transformation of PROJ that is best at each place; with
+  /// `transformation` or `area` by one for all, which the answer states. Z is transformed, M is kept.
   public enum Project {
     public static let name: StaticString = "geometry/project"
 
@@ -2496,16 +2620,24 @@ public enum GeometryProtocol {
       public var spatialReference: String?
       /// The other spatial reference.
       public var outSpatialReference: String
+      /// A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one that is superseded, too. Of
+      /// several the best that is available.
+      public var transformation: String?
+      /// Degrees of longitude and latitude: the transformation is the best available one of those used there.
+      public var area: SessionProtocol.Envelope?
 
       public init(
         geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
-        spatialReference: String? = nil, outSpatialReference: String
+        spatialReference: String? = nil, outSpatialReference: String, transformation: String? = nil,
+        area: SessionProtocol.Envelope? = nil
       ) {
         self.geometry = geometry
         self.geometries = geometries
         self.columns = columns
         self.spatialReference = spatialReference
         self.outSpatialReference = outSpatialReference
+        self.transformation = transformation
+        self.area = area
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -2523,10 +2655,68 @@ public enum GeometryProtocol {
           ? SessionProtocol.readSpatialReference(spatialReference)
           : nil
         self.outSpatialReference = try SessionProtocol.readSpatialReference(json["outSpatialReference"])
+        let transformation = json["transformation"]
+        self.transformation = try transformation.isPresent
+          ? transformation.string("string of 1 to 1000 characters") { (1...1000).contains($0.unicodeScalars.count) }
+          : nil
+        let area = json["area"]
+        self.area = try area.isPresent ? SessionProtocol.Envelope(from: area) : nil
       }
     }
 
     public typealias Result = GeometryProtocol.GeometryResult
+  }
+
+  /// The transformations of PROJ between two spatial references, the best first, whether or not their grids are
+  /// installed. Superseded ones are left out.
+  public enum ListTransformations {
+    public static let name: StaticString = "geometry/listTransformations"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The spatial reference to transform from.
+      public var spatialReference: String
+      /// The spatial reference to transform to.
+      public var outSpatialReference: String
+      /// Degrees of longitude and latitude: only those that are used there.
+      public var area: SessionProtocol.Envelope?
+
+      public init(spatialReference: String, outSpatialReference: String, area: SessionProtocol.Envelope? = nil) {
+        self.spatialReference = spatialReference
+        self.outSpatialReference = outSpatialReference
+        self.area = area
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.spatialReference = try SessionProtocol.readSpatialReference(json["spatialReference"])
+        self.outSpatialReference = try SessionProtocol.readSpatialReference(json["outSpatialReference"])
+        let area = json["area"]
+        self.area = try area.isPresent ? SessionProtocol.Envelope(from: area) : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The transformations.
+      public var transformations: [GeometryProtocol.Transformation]
+      /// Index of the first that is available, which `geometry/project` uses with this `area`; absent when none is.
+      public var used: Int?
+
+      public init(transformations: [GeometryProtocol.Transformation], used: Int? = nil) {
+        self.transformations = transformations
+        self.used = used
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("transformations")
+        writer.array(transformations) { $0.encode(to: &$1) }
+        if let used {
+          writer.key("used")
+          writer.value(used)
+        }
+        writer.endObject()
+      }
+    }
   }
 
   /// Geometries as text of a standard form.

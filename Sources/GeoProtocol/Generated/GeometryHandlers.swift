@@ -37,6 +37,7 @@ public protocol GeometryHandlers: MethodHandlers {
   typealias LabelPoint = GeometryProtocol.LabelPoint
   typealias Centroid = GeometryProtocol.Centroid
   typealias Project = GeometryProtocol.Project
+  typealias ListTransformations = GeometryProtocol.ListTransformations
   typealias Format = GeometryProtocol.Format
   typealias Parse = GeometryProtocol.Parse
   typealias GeodeticBuffer = GeometryProtocol.GeodeticBuffer
@@ -182,8 +183,15 @@ public protocol GeometryHandlers: MethodHandlers {
     _ params: Centroid.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Centroid.Result>
 
-  /// Geometries in another spatial reference, by the transformation of PROJ that is best at each place.
+  /// Geometries in another spatial reference, by the transformation of PROJ that is best at each place; with
+  /// `transformation` or `area` by one for all, which the answer states.
   static func project(_ params: Project.Params, in world: inout Types.World) throws -> TaskPlan<Types, Project.Result>
+
+  /// The transformations of PROJ between two spatial references, the best first, whether or not their grids are
+  /// installed.
+  static func listTransformations(
+    _ params: ListTransformations.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ListTransformations.Result>
 
   /// Geometries as text of a standard form.
   static func format(_ params: Format.Params, in world: inout Types.World) throws -> TaskPlan<Types, Format.Result>
@@ -287,6 +295,7 @@ extension GeometryHandlers {
     host.task("geometry/labelPoint", labelPoint)
     host.task("geometry/centroid", centroid)
     host.task("geometry/project", project)
+    host.task("geometry/listTransformations", listTransformations)
     host.task("geometry/format", format)
     host.task("geometry/parse", parse)
     host.task("geometry/geodeticBuffer", geodeticBuffer)

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.5.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "fd1c0481bdd43981"
+  public static let hash = "fdae9957f3fbf836"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
     "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
@@ -741,10 +741,16 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "geometry/project", domain: "geometry", shape: .task, since: "0.5.0",
-      params: ["geometry", "geometries", "columns", "spatialReference", "outSpatialReference"], required:
-      ["outSpatialReference"],
-      errors: [.transformFailed, .contentModified, .invalidGeometry, .unknownSpatialReference, .libraryMissing,
-      .resultTooLarge]
+      params: ["geometry", "geometries", "columns", "spatialReference", "outSpatialReference", "transformation",
+      "area"], required: ["outSpatialReference"],
+      errors: [.transformFailed, .unknownTransformation, .gridMissing, .contentModified, .invalidGeometry,
+      .unknownSpatialReference, .libraryMissing, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "geometry/listTransformations", domain: "geometry", shape: .task, since: "0.5.0",
+      params: ["spatialReference", "outSpatialReference", "area"], required: ["spatialReference",
+      "outSpatialReference"],
+      errors: [.unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "geometry/format", domain: "geometry", shape: .task, since: "0.5.0",

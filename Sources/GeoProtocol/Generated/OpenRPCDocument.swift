@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"fd1c0481bdd43981"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"fdae9957f3fbf836"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2306,21 +2306,37 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0],[4,4]]}}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[3,1]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/project","summary":"Geometries in another spatial reference, by the transformation of PROJ that is best at each place.","description":"Geometries in another spatial reference, by the transformation of PROJ that is best at each place. Z is transformed, M is kept.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"outSpatialReference","description":"The other spatial reference.","required":true,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"geometry/project","summary":"Geometries in another spatial reference, by the transformation of PROJ that is best at each place; with `transformation` or `area` by one for all, which the answer states.","description":"Geometries in another spatial reference, by the transformation of PROJ that is best at each place; with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is kept.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"outSpatialReference","description":"The other spatial reference.","required":true,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":1000000}},\#
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"transformation","description":"A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one that is superseded, too. Of several the best that is available.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1000}},\#
+{"name":"area","description":"Degrees of longitude and latitude: the transformation is the best available one of those used there.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31175,"message":"Between two spatial references there is no transformation of this name or code.","data":{"kind":"unknownTransformation"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
 {"name":"spatialReference","value":"EPSG:4326"},\#
 {"name":"outSpatialReference","value":"EPSG:25832"}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[571666.447504,5539109.81518]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"name":"geometry/listTransformations","summary":"The transformations of PROJ between two spatial references, the best first, whether or not their grids are installed.","description":"The transformations of PROJ between two spatial references, the best first, whether or not their grids are installed. Superseded ones are left out.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"spatialReference","description":"The spatial reference to transform from.","required":true,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference to transform to.","required":true,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"area","description":"Degrees of longitude and latitude: only those that are used there.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryListTransformationsResult","schema":{"type":"object","required":["transformations"],"properties":{"transformations":{"type":"array","items":{"$ref":"#/components/schemas/Transformation"},\#
+"description":"The transformations."},\#
+"used":{"type":"integer","minimum":0,"description":"Index of the first that is available, which `geometry/project` uses with this `area`; absent when none is."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"spatialReference","value":"EPSG:4258"},\#
+{"name":"outSpatialReference","value":"EPSG:25832"}],"result":{"name":"result","value":{"transformations":[{"name":"UTM zone 32N","codes":["EPSG:16032"],"ballpark":false,"available":true,"areaOfUse":{"xMin":6,"yMin":0,"xMax":12,"yMax":84},\#
+"areaName":"Between 6°E and 12°E, northern hemisphere between equator and 84°N, onshore and offshore.","grids":[]}],"used":0}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"geometry/format","summary":"Geometries as text of a standard form.","description":"Geometries as text of a standard form.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"format","description":"The form.","required":true,"schema":{"$ref":"#/components/schemas/GeometryFormat"}},\#
 {"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
@@ -4186,7 +4202,7 @@ public enum OpenRPCDocument {
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31166,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
 {"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
-{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
 {"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"envelope","value":{"xMin":-84.252,"yMin":36.599,"xMax":-84.249,"yMax":36.601}},\#
 {"name":"levels","value":[500]}],"result":{"name":"result","value":{"type":"FeatureCollection","revision":1,"spatialReference":"EPSG:4326","count":1,"features":[{"type":"Feature","id":1,"geometry":{"type":"LineString","coordinates":[[-84.2524305556,36.5983333333],[-84.2516666667,36.5986728395],[-84.2508333333,36.5991304348],[-84.2507575758,36.5991666667],[-84.25,36.5995289855],[-84.2491666667,36.6],[-84.2483333333,36.6001470588]]},\#
@@ -4219,7 +4235,7 @@ public enum OpenRPCDocument {
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
-{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
 {"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"points","value":[{"type":"Point","coordinates":[-84.25,36.6]}]}],"result":{"name":"result","value":{"revision":1,"elevation":[513],"slope":[20.0812499781],"aspect":[146.297892149],"source":[0],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"surface/cells","summary":"Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics.","description":"Heights, slopes, aspects or shading of the ground in an area, as cells with their place, and their statistics. Slopes and shading are of the cell and those around it; at the edge of the ground, and beside a cell without a height, there are none. The sides of cells are measured on the ellipsoid.","tags":[{"name":"surface"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene whose ground is analysed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -4257,7 +4273,7 @@ public enum OpenRPCDocument {
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31166,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
 {"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
-{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
 {"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"envelope","value":{"xMin":-84.251,"yMin":36.599,"xMax":-84.249,"yMax":36.601}},\#
 {"name":"quantity","value":"hillshade"}],"result":{"name":"result","value":{"revision":1,"cells":{"spatialReference":"EPSG:4326","transform":[-84.25125,0.000833333333333,0,36.60125,0,-0.000833333333333],"width":3,"height":3,"type":"uint8","data":"YmVwZW12dXuD"},\#
@@ -4309,7 +4325,7 @@ public enum OpenRPCDocument {
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31166,"message":"The ground has no height where the analysis needs one: no elevation source covers the observer, or none has a value there.","data":{"kind":"noGround"}},\#
 {"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
-{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
 {"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"observer","value":{"type":"Point","coordinates":[-84.25,36.6]}},\#
 {"name":"maxDistance","value":300}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","observer":{"type":"Point","coordinates":[-84.25,36.6,515]},\#
@@ -4351,7 +4367,7 @@ public enum OpenRPCDocument {
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
-{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
 {"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"line","value":{"type":"LineString","coordinates":[[-84.25,36.6],[-84.24,36.6]]}},\#
 {"name":"count","value":3}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","length":894.757606896,"count":3,"distance":[0,447.378803448,894.757606896],"x":[-84.25,-84.245,-84.24],"y":[36.6,36.6000001049,36.6],"elevation":[513,474.001887857,441],"source":[0,0,0],"sources":[{"id":"elevation1","spatialReference":"EPSG:4326","resolution":0.000833333333333,"verticalUnit":"metre","heightsAbove":"unknown"}],"known":3,"statistics":{"minElevation":441,"maxElevation":513,"meanElevation":476.000629286,"gain":0,"loss":72.0000000001,"surfaceLength":897.669704567,"maxUpSlope":0,"maxDownSlope":4.98189305984,"meanSlope":4.6004008058}}}}],"x-shape":"task","x-since":"0.5.0"},\#
@@ -4395,7 +4411,7 @@ public enum OpenRPCDocument {
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum"}},\#
-{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
+{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing"}},\#
 {"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"observers","value":[{"type":"Point","coordinates":[-84.25,36.6]}]},\#
 {"name":"targets","value":[{"type":"Point","coordinates":[-84.24,36.6]}]}],"result":{"name":"result","value":{"revision":1,"spatialReference":"EPSG:4326","curvature":true,"refraction":0.13,"lines":[{"observer":0,"target":0,"state":"hidden","distance":894.757606896,"azimuth":89.9970188756,"observerElevation":515,"targetElevation":441,"clearance":-4.83776851051,"obstruction":{"location":{"type":"Point","coordinates":[-84.24125,36.6000000459,452.000357906]},\#
@@ -5541,6 +5557,21 @@ public enum OpenRPCDocument {
 "examples":[{"revision":4,"spatialReference":"EPSG:25832","count":12,"source":"near","layer":"nearLayer"}],"x-since":"0.5.0","x-domain":"feature"},\#
 "CombineOperation":{"title":"CombineOperation","description":"What is kept of features and those that they are combined with.","type":"string","enum":["intersection","erase","identity","union"],"x-enum-descriptions":{"intersection":"What each has in common with each other, with the attributes of both.","erase":"What of each is in none of the others, with its own attributes.","identity":"`intersection` and `erase`: all of the first.","union":"`identity`, and what of the others is in none of the first, with their own attributes."},\#
 "examples":["intersection"],"x-since":"0.5.0","x-domain":"feature"},\#
+"TransformationGrid":{"title":"TransformationGrid","description":"A file of corrections that a transformation needs.","type":"object","required":["name","available"],"properties":{"name":{"type":"string","description":"Its name, as PROJ looks for it."},\#
+"url":{"type":"string","description":"Where it can be had, if that is known."},\#
+"available":{"type":"boolean","description":"Whether it is installed. Nothing is fetched."}},\#
+"examples":[{"name":"de_adv_BETA2007.tif","url":"https://cdn.proj.org/de_adv_BETA2007.tif","available":true}],"x-since":"0.5.0","x-domain":"geometry"},\#
+"Transformation":{"title":"Transformation","description":"A way from one spatial reference to another, of PROJ's database.","type":"object","required":["name","codes","ballpark","available","grids"],"properties":{"name":{"type":"string","description":"Its name, with those of its steps."},\#
+"codes":{"type":"array","items":{"type":"string"},\#
+"description":"Its authority code, or those of its steps that are no mere conversions; empty where they have none. Inverses have the code of what they invert."},\#
+"accuracy":{"type":"number","minimum":0,"description":"Metres; absent when unknown, and for conversions, which are exact."},\#
+"ballpark":{"type":"boolean","description":"Whether it ignores that the datums differ."},\#
+"available":{"type":"boolean","description":"Whether all that it needs is installed."},\#
+"areaOfUse":{"$ref":"#/components/schemas/Envelope","description":"Degrees; absent when unknown."},\#
+"areaName":{"type":"string","description":"The area in words."},\#
+"grids":{"type":"array","items":{"$ref":"#/components/schemas/TransformationGrid"},\#
+"description":"The grids that it needs."}},\#
+"examples":[{"name":"DHDN to ETRS89 (2)","codes":["EPSG:1776"],"accuracy":3,"ballpark":false,"available":true,"grids":[]}],"x-since":"0.5.0","x-domain":"geometry"},\#
 "GeometryFailure":{"title":"GeometryFailure","description":"A geometry, or a text, of a list for which an operation has no result.","type":"object","required":["index","kind","message"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its 0-based index in the list."},\#
 "kind":{"type":"string","description":"The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`, `outOfRange`, `invalidCoordinates`."},\#
 "message":{"type":"string","description":"What is wrong, for people."},\#
@@ -5563,7 +5594,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "geometries":{"$ref":"#/components/schemas/GeometryList","description":"Of one with `geometries`: as many, in order; null for those that failed, or had no geometry."},\#
 "columns":{"$ref":"#/components/schemas/PointColumns","description":"Of one with `columns`: `x` and `y` of points in `x` and `y` where the operation makes points of points, else `geometry`; rows without one failed."},\#
 "failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
-"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."},\#
+"transformation":{"$ref":"#/components/schemas/Transformation","description":"Of `geometry/project` with `transformation` or `area`: what was used."}},\#
 "examples":[{"geometry":{"type":"Point","coordinates":[2,2]}}],"x-since":"0.5.0","x-domain":"geometry"},\#
 "GeometryNumbers":{"title":"GeometryNumbers","description":"Numbers that an operation finds.","type":"object","required":["values"],"properties":{"values":{"$ref":"#/components/schemas/NumberList","description":"One for each geometry, in order; null for those that failed, or had no geometry."},\#
 "failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
@@ -6965,9 +6997,14 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.5.0"},\#
 "noHeightDatum":{"code":-31167,"message":"Heights cannot be converted, as it is not known what they are above: an elevation source does not say, and `assumedVerticalReference` is absent; or the reference has no heights.","data":{"kind":"noHeightDatum","path":"/params/verticalReference"},\#
 "x-since":"0.5.0"},\#
-"gridMissing":{"code":-31164,"message":"PROJ could convert heights with a grid that is not installed.","data":{"kind":"gridMissing","path":"/params/verticalReference","grids":["us_nga_egm08_25.tif"]},\#
+"gridMissing":{"code":-31164,"message":"PROJ could transform with a grid that is not installed.","data":{"kind":"gridMissing","path":"/params/verticalReference","grids":["us_nga_egm08_25.tif"]},\#
 "x-data":{"type":"object","required":["grids"],"properties":{"grids":{"type":"array","items":{"type":"string"},\#
 "description":"The grids, of which one, or several of one operation, suffice."}}},\#
+"x-since":"0.5.0"},\#
+"unknownTransformation":{"code":-31175,"message":"Between two spatial references there is no transformation of this name or code.","data":{"kind":"unknownTransformation","path":"/params/transformation","source":"EPSG:4314","target":"EPSG:4258","elsewhere":true},\#
+"x-data":{"type":"object","required":["source","target","elsewhere"],"properties":{"source":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference to transform from."},\#
+"target":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference to transform to."},\#
+"elsewhere":{"type":"boolean","description":"Whether there is one with this code between other spatial references, or in other areas."}}},\#
 "x-since":"0.5.0"},\#
 "surfaceTooLarge":{"code":-31168,"message":"The analysis of the ground would take more samples or cells than the limit: a longer `step`, a smaller area or distance, or larger cells take fewer.","data":{"kind":"surfaceTooLarge","needed":36000000,"limit":16777216},\#
 "x-data":{"type":"object","required":["needed","limit"],"properties":{"needed":{"type":"integer","minimum":1,"description":"The number that it would take, at most 9007199254740991."},\#

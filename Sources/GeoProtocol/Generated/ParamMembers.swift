@@ -313,7 +313,11 @@ package enum ParamMembers {
       "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
     ]),
     "geometry/project": params([
-      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "outSpatialReference"
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "outSpatialReference",
+      "transformation", .init("area", .named { envelope })
+    ]),
+    "geometry/listTransformations": params([
+      "spatialReference", "outSpatialReference", .init("area", .named { envelope })
     ]),
     "geometry/format": params([
       "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "format"

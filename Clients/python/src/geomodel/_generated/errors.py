@@ -979,7 +979,7 @@ class NoHeightDatumError(GeoModelError):
 
 
 class GridMissingError(GeoModelError):
-    """PROJ could convert heights with a grid that is not installed.
+    """PROJ could transform with a grid that is not installed.
 
     `data` has:
         grids: The grids, of which one, or several of one operation, suffice.
@@ -987,6 +987,20 @@ class GridMissingError(GeoModelError):
 
     kind = "gridMissing"
     code = -31164
+
+
+class UnknownTransformationError(GeoModelError):
+    """Between two spatial references there is no transformation of this name or code.
+
+    `data` has:
+        source: The spatial reference to transform from.
+        target: The spatial reference to transform to.
+        elsewhere: Whether there is one with this code between other spatial references, or in other
+            areas.
+    """
+
+    kind = "unknownTransformation"
+    code = -31175
 
 
 class SurfaceTooLargeError(GeoModelError):
@@ -1322,6 +1336,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "noGround": NoGroundError,
     "noHeightDatum": NoHeightDatumError,
     "gridMissing": GridMissingError,
+    "unknownTransformation": UnknownTransformationError,
     "surfaceTooLarge": SurfaceTooLargeError,
     "tooManyGroups": TooManyGroupsError,
     "noTime": NoTimeError,

@@ -7716,10 +7716,13 @@ class GeometryMethods(AsyncCaller):
         geometries: Sequence[t.Geometry] | None = None,
         columns: t.PointColumns | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        transformation: str | None = None,
+        area: t.Envelope | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
-        """Geometries in another spatial reference, by the transformation of PROJ that is best at each place.
-        Z is transformed, M is kept.
+        """Geometries in another spatial reference, by the transformation of PROJ that is best at each place;
+        with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
+        kept.
 
         Args:
             out_spatial_reference: The other spatial reference.
@@ -7728,6 +7731,10 @@ class GeometryMethods(AsyncCaller):
             columns: Several, in columns: much faster for many.
             spatial_reference: Their spatial reference, and that of other geometries in the params. When
                 absent they are in a plane, in a unit of their own.
+            transformation: A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one
+                that is superseded, too. Of several the best that is available. (1 to 1000 characters)
+            area: Degrees of longitude and latitude: the transformation is the best available one of those
+                used there.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -7739,6 +7746,9 @@ class GeometryMethods(AsyncCaller):
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
                 ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
+            UnknownTransformationError: Between two spatial references there is no transformation of this
+                name or code.
 
         Example:
             await server.geometry.project(
@@ -7756,6 +7766,55 @@ class GeometryMethods(AsyncCaller):
                     "geometries": geometries,
                     "columns": columns,
                     "spatialReference": spatial_reference,
+                    "transformation": transformation,
+                    "area": area,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def list_transformations(
+        self,
+        *,
+        spatial_reference: t.SpatialReference,
+        out_spatial_reference: t.SpatialReference,
+        area: t.Envelope | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryListTransformationsResult:
+        """The transformations of PROJ between two spatial references, the best first, whether or not their
+        grids are installed. Superseded ones are left out.
+
+        Args:
+            spatial_reference: The spatial reference to transform from.
+            out_spatial_reference: The spatial reference to transform to.
+            area: Degrees of longitude and latitude: only those that are used there.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            transformations: The transformations.
+            used: Index of the first that is available, which `geometry/project` uses with this `area`;
+                absent when none is. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.geometry.list_transformations(
+                spatial_reference="EPSG:4258",
+                out_spatial_reference="EPSG:25832",
+            )
+        """
+        result: t.GeometryListTransformationsResult = await self._call(
+            "geometry/listTransformations",
+            _given(
+                {
+                    "spatialReference": spatial_reference,
+                    "outSpatialReference": out_spatial_reference,
+                    "area": area,
                     "meta": meta,
                 }
             ),
@@ -14327,7 +14386,7 @@ class SurfaceMethods(AsyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14420,7 +14479,7 @@ class SurfaceMethods(AsyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14523,7 +14582,7 @@ class SurfaceMethods(AsyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14658,7 +14717,7 @@ class SurfaceMethods(AsyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14767,7 +14826,7 @@ class SurfaceMethods(AsyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14875,7 +14934,7 @@ class SurfaceMethods(AsyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 

@@ -7680,10 +7680,13 @@ class GeometryMethods(SyncCaller):
         geometries: Sequence[t.Geometry] | None = None,
         columns: t.PointColumns | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        transformation: str | None = None,
+        area: t.Envelope | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
-        """Geometries in another spatial reference, by the transformation of PROJ that is best at each place.
-        Z is transformed, M is kept.
+        """Geometries in another spatial reference, by the transformation of PROJ that is best at each place;
+        with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
+        kept.
 
         Args:
             out_spatial_reference: The other spatial reference.
@@ -7692,6 +7695,10 @@ class GeometryMethods(SyncCaller):
             columns: Several, in columns: much faster for many.
             spatial_reference: Their spatial reference, and that of other geometries in the params. When
                 absent they are in a plane, in a unit of their own.
+            transformation: A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one
+                that is superseded, too. Of several the best that is available. (1 to 1000 characters)
+            area: Degrees of longitude and latitude: the transformation is the best available one of those
+                used there.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -7703,6 +7710,9 @@ class GeometryMethods(SyncCaller):
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
                 ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
+            UnknownTransformationError: Between two spatial references there is no transformation of this
+                name or code.
 
         Example:
             server.geometry.project(
@@ -7720,6 +7730,55 @@ class GeometryMethods(SyncCaller):
                     "geometries": geometries,
                     "columns": columns,
                     "spatialReference": spatial_reference,
+                    "transformation": transformation,
+                    "area": area,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def list_transformations(
+        self,
+        *,
+        spatial_reference: t.SpatialReference,
+        out_spatial_reference: t.SpatialReference,
+        area: t.Envelope | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.GeometryListTransformationsResult:
+        """The transformations of PROJ between two spatial references, the best first, whether or not their
+        grids are installed. Superseded ones are left out.
+
+        Args:
+            spatial_reference: The spatial reference to transform from.
+            out_spatial_reference: The spatial reference to transform to.
+            area: Degrees of longitude and latitude: only those that are used there.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            transformations: The transformations.
+            used: Index of the first that is available, which `geometry/project` uses with this `area`;
+                absent when none is. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.geometry.list_transformations(
+                spatial_reference="EPSG:4258",
+                out_spatial_reference="EPSG:25832",
+            )
+        """
+        result: t.GeometryListTransformationsResult = self._call(
+            "geometry/listTransformations",
+            _given(
+                {
+                    "spatialReference": spatial_reference,
+                    "outSpatialReference": out_spatial_reference,
+                    "area": area,
                     "meta": meta,
                 }
             ),
@@ -14254,7 +14313,7 @@ class SurfaceMethods(SyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14347,7 +14406,7 @@ class SurfaceMethods(SyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14450,7 +14509,7 @@ class SurfaceMethods(SyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14585,7 +14644,7 @@ class SurfaceMethods(SyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14694,7 +14753,7 @@ class SurfaceMethods(SyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 
@@ -14802,7 +14861,7 @@ class SurfaceMethods(SyncCaller):
             NoHeightDatumError: Heights cannot be converted, as it is not known what they are above: an
                 elevation source does not say, and `assumedVerticalReference` is absent; or the reference has
                 no heights.
-            GridMissingError: PROJ could convert heights with a grid that is not installed.
+            GridMissingError: PROJ could transform with a grid that is not installed.
             SurfaceTooLargeError: The analysis of the ground would take more samples or cells than the
                 limit: a longer `step`, a smaller area or distance, or larger cells take fewer.
 

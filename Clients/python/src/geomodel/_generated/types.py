@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "fd1c0481bdd43981"
+PROTOCOL_HASH = "fdae9957f3fbf836"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2774,6 +2774,40 @@ class FeatureExportResult(TypedDict):
     """Attributes of the replaced file that the system did not allow to be kept."""
 
 
+class TransformationGrid(TypedDict):
+    """A file of corrections that a transformation needs."""
+
+    name: str
+    """Its name, as PROJ looks for it."""
+    url: NotRequired[str]
+    """Where it can be had, if that is known."""
+    available: bool
+    """Whether it is installed. Nothing is fetched."""
+
+
+class Transformation(TypedDict):
+    """A way from one spatial reference to another, of PROJ's database."""
+
+    name: str
+    """Its name, with those of its steps."""
+    codes: list[str]
+    """Its authority code, or those of its steps that are no mere conversions; empty where they have none.
+    Inverses have the code of what they invert.
+    """
+    accuracy: NotRequired[float]
+    """Metres; absent when unknown, and for conversions, which are exact. (at least 0)"""
+    ballpark: bool
+    """Whether it ignores that the datums differ."""
+    available: bool
+    """Whether all that it needs is installed."""
+    areaOfUse: NotRequired[Envelope]
+    """Degrees; absent when unknown."""
+    areaName: NotRequired[str]
+    """The area in words."""
+    grids: list[TransformationGrid]
+    """The grids that it needs."""
+
+
 class GeometryFailure(TypedDict):
     """A geometry, or a text, of a list for which an operation has no result."""
 
@@ -2824,6 +2858,8 @@ class GeometryResult(TypedDict):
     """
     failures: NotRequired[list[GeometryFailure]]
     """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
+    transformation: NotRequired[Transformation]
+    """Of `geometry/project` with `transformation` or `area`: what was used."""
 
 
 class GeometryNumbers(TypedDict):
@@ -3052,6 +3088,17 @@ class GeometryNearestVertexResult(TypedDict):
 
     places: list[NearestPlace]
     """One for each geometry that is not empty, in order."""
+
+
+class GeometryListTransformationsResult(TypedDict):
+    """What `geometry/listTransformations` answers."""
+
+    transformations: list[Transformation]
+    """The transformations."""
+    used: NotRequired[int]
+    """Index of the first that is available, which `geometry/project` uses with this `area`; absent when none
+    is. (at least 0)
+    """
 
 
 class GeometryFormatResult(TypedDict):
