@@ -89,10 +89,15 @@ extension FeatureStore {
 
   private mutating func insertIntoIndex(_ batch: FeatureBatch, from firstRow: UInt32) {
     let geometry = batch.geometry
+    if var reach = lateIndex?.reach {
+      for row in 0..<batch.count { if let entry = geometry.indexed(row) { reach.include(entry.envelope) } }
+      lateIndex = LateIndex(reach: reach)
+      return
+    }
     var rows = IndexedRows()
     if geometry.isPacked { rows.reservePoints(batch.count) }
     for row in 0..<batch.count { rows.add(firstRow + UInt32(row), geometry.indexed(row)) }
-    index.insert(rows)
+    reindex(removing: IndexedRows(), adding: rows)
   }
 
   // MARK: Ids

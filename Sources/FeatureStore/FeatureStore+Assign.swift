@@ -36,8 +36,7 @@ extension FeatureStore {
       old.add(row, before)
       new.add(row, after)
     }
-    index.remove(old)
-    index.insert(new)
+    reindex(removing: old, adding: new)
   }
 
   /// Removes features for good; unknown ids are skipped.
@@ -58,6 +57,7 @@ extension FeatureStore {
     guard rows > 8 * (count + FeatureChunk.capacity) || nextRow > 1 << 31 else { return }
     let names = Array(schema.names)
     var fresh = FeatureStore(columns: names.indices.map { (names[$0], schema.declaredType(of: $0)) })
+    if lateIndex != nil { fresh.lateIndex = LateIndex() }
     var batch = FeatureBatch()
     forEach { feature in
       batch.append(feature, id: feature.id, columns: names)

@@ -187,8 +187,7 @@ extension FeatureStore {
       old.add(row, before)
       new.add(row, after)
     }
-    index.remove(old)
-    index.insert(new)
+    reindex(removing: old, adding: new)
   }
 }
 

@@ -172,7 +172,13 @@ extension FeatureStore {
   ///
   /// - Parameter check: called every few ten thousand rows, between boxes, and between searching and sorting.
   public func rows(in boxes: [Envelope], checking check: CancellationCheck) rethrows -> [UInt32] {
+    guard !isToBeIndexed || lateIndex?.isWorthMaking(for: count) == true else {
+      var rows: [UInt32] = []
+      forEachIndexed { row, entry in if boxes.contains(where: entry.envelope.intersects) { rows.append(row) } }
+      return rows
+    }
     var found = FoundRows()
+    let index = index
     for (number, box) in boxes.enumerated() {
       index.search(box, into: &found)
       try check(0.2 * Double(number + 1) / Double(boxes.count))
@@ -198,11 +204,13 @@ extension FeatureStore {
 
   /// The number of ``rows(in:)``; for a single box without visiting each row.
   public func count(in boxes: [Envelope]) -> Int {
-    boxes.count == 1 ? index.count(in: boxes[0]) : rows(in: boxes).count
+    boxes.count == 1 && !isToBeIndexed ? index.count(in: boxes[0]) : rows(in: boxes).count
   }
 
   /// A close upper bound of ``count(in:)``, to estimate the cost of a query.
-  public func countAtMost(in boxes: [Envelope]) -> Int { boxes.reduce(0) { $0 + index.countAtMost(in: $1) } }
+  public func countAtMost(in boxes: [Envelope]) -> Int {
+    isToBeIndexed ? count : boxes.reduce(0) { $0 + index.countAtMost(in: $1) }
+  }
 
   /// The number of selected features. O(chunks).
   public var selectedCount: Int { slots.reduce(0) { $0 + $1.chunk.selected.count } }

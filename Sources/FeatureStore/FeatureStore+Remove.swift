@@ -48,7 +48,7 @@ extension FeatureStore {
     slots = []
     orderedIDs = []
     otherIDs = [:]
-    index = SpatialIndex()
+    clearIndex()
     count = 0
     hasZIndexes = false
   }
@@ -78,7 +78,11 @@ extension FeatureStore {
       }
       start = end
     }
-    index.remove(change)
+    if let reach = lateIndex?.reach {
+      lateIndex = LateIndex(reach: reach)
+    } else {
+      reindex(removing: change, adding: IndexedRows())
+    }
     count -= rows.count
     drop(emptied, &removed)
     return removed
@@ -89,7 +93,7 @@ extension FeatureStore {
     let chunk = slots[number].chunk
     for row in rows {
       let index = Int(row - slots[number].base)
-      change.add(row, chunk.geometry.indexed(index))
+      if lateIndex == nil { change.add(row, chunk.geometry.indexed(index)) }
       if !chunk.isOrdered { otherIDs[chunk.ids[index]] = nil }
     }
   }
@@ -131,7 +135,7 @@ extension FeatureStore {
       change.add(row, feature.chunk.geometry.indexed(feature.index))
       if !feature.chunk.isOrdered { otherIDs[feature.id] = row }
     }
-    index.insert(change)
+    reindex(removing: IndexedRows(), adding: change)
     count += rows.count
     return rows
   }

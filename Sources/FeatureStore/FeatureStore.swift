@@ -5,6 +5,7 @@ import HashTreeCollections
 import Platform
 import Sorting
 import SpatialIndex
+import Synchronization
 
 /// Features in insertion order.
 ///
@@ -81,8 +82,10 @@ public struct FeatureStore: Sendable {
   /// Number of features.
   public internal(set) var count = 0
   public internal(set) var schema: FeatureSchema
-  /// Rows by the boxes of their geometries.
-  package var index = SpatialIndex()
+  /// Rows by the boxes of their geometries; empty if it is made late.
+  private(set) var keptIndex = SpatialIndex()
+  /// What stands for it in a store that is edited far more often than it is searched.
+  var lateIndex: LateIndex?
   var orderedIDs: [OrderedIDs] = []
   /// Rows by id, for ids that do not ascend with rows.
   var otherIDs: TreeDictionary<Int, UInt32> = [:]
@@ -94,9 +97,13 @@ public struct FeatureStore: Sendable {
   var liveEdits = 0
 
   /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
-  public init(fields: [Field] = [], geometryName: Text? = nil) {
+  ///
+  /// - Parameter indexesLate: for points that are added and removed far more often than searched: the index is made by the first search
+  ///   that needs it.
+  public init(fields: [Field] = [], geometryName: Text? = nil, indexesLate: Bool = false) {
     self.init(columns: fields.map { ($0.name.string, $0.type) })
     schema.geometryName = geometryName
+    if indexesLate { lateIndex = LateIndex() }
   }
 
   /// - Parameter columns: names with the types that are declared, or nil.
@@ -108,17 +115,59 @@ public struct FeatureStore: Sendable {
   /// Whether there are no features.
   public var isEmpty: Bool { count == 0 }
 
-  /// The box around all geometries; nil if there are none. O(1).
-  public var extent: Envelope? { index.bounds }
+  /// The box around all geometries; nil if there are none. O(1), but O(n) while the index is still to be made.
+  public var extent: Envelope? { isToBeIndexed ? boxOfAll : index.bounds }
+
+  /// A box that holds all geometries: ``extent``, but where the index is made late, of all that the store had since it was empty.
+  /// O(1).
+  public var reach: Envelope? {
+    guard let lateIndex else { return extent }
+    return lateIndex.reach.isNone ? nil : lateIndex.reach
+  }
 
   /// Whether no feature has a geometry other than a point. O(1).
-  public var isOfPoints: Bool { index.boxes.count == 0 }
+  public var isOfPoints: Bool { lateIndex != nil || keptIndex.boxes.count == 0 }
 
   /// Whether the drawing order is the order of rows.
   public var drawsInOrderOfRows: Bool { !hasZIndexes }
 
   /// Attributes that exist or existed, in order of first occurrence.
   public var fields: [Field] { schema.fields }
+
+  // MARK: The index
+
+  /// Rows by the boxes of their geometries. O(n) once after edits if it is made late.
+  package var index: SpatialIndex { lateIndex?.made.index(of: self) ?? keptIndex }
+
+  /// Whether the index is still to be made: a search of all rows is quicker then.
+  package var isToBeIndexed: Bool { lateIndex.map { !$0.made.isMade } ?? false }
+
+  /// Keeps the index up to date.
+  mutating func reindex(removing old: IndexedRows, adding new: IndexedRows) {
+    guard lateIndex == nil else { return lateIndex = LateIndex(reach: boxOfAll ?? .none) }
+    keptIndex.remove(old)
+    keptIndex.insert(new)
+  }
+
+  mutating func clearIndex() {
+    keptIndex = SpatialIndex()
+    if lateIndex != nil { lateIndex = LateIndex() }
+  }
+
+  private var boxOfAll: Envelope? {
+    var box = Envelope.none
+    forEachIndexed { box.include($1.envelope) }
+    return box.isNone ? nil : box
+  }
+
+  /// Calls `body` with the index entries of all rows, ascending.
+  func forEachIndexed(_ body: (UInt32, IndexedGeometry) -> Void) {
+    for slot in slots {
+      for row in 0..<slot.chunk.count where slot.chunk.isLive(row) {
+        if let entry = slot.chunk.geometry.indexed(row) { body(slot.base + UInt32(row), entry) }
+      }
+    }
+  }
 
   // MARK: Look-up
 
@@ -143,6 +192,45 @@ public struct FeatureStore: Sendable {
   }
 
   public func contains(id: Int) -> Bool { row(of: id) != nil }
+}
+
+/// What stands for the spatial index of a store that is edited far more often than it is searched.
+struct LateIndex: Sendable {
+  /// Of the present state, shared with its snapshots.
+  let made = MadeIndex()
+  /// Holds all geometries.
+  var reach = Envelope.none
+
+  /// Of a store of more rows, the index is made for so many searches of boxes in one state.
+  private static let (manyRows, manySearches) = (100_000, 8)
+
+  /// Whether a search of boxes in that many rows is worth making the index.
+  func isWorthMaking(for count: Int) -> Bool { count > Self.manyRows && made.countSearch() > Self.manySearches }
+}
+
+/// A spatial index that is made when it is first needed, for one state of a store.
+final class MadeIndex: Sendable {
+  private let state = Mutex<(index: SpatialIndex?, searches: Int)>((nil, 0))
+
+  var isMade: Bool { state.withLock { $0.index != nil } }
+
+  func countSearch() -> Int {
+    state.withLock { state in
+      state.searches += 1
+      return state.searches
+    }
+  }
+
+  func index(of store: FeatureStore) -> SpatialIndex {
+    if let made = state.withLock({ $0.index }) { return made }
+    var rows = IndexedRows()
+    rows.reservePoints(store.count)
+    store.forEachIndexed { rows.add($0, $1) }
+    var index = SpatialIndex()
+    index.insert(rows)
+    state.withLock { [index] in $0.index = index }
+    return index
+  }
 }
 
 /// The names and types of a store's attributes by column number.

@@ -99,7 +99,7 @@ extension FeatureStore {
   /// Approximate memory in bytes.
   var byteCount: Int {
     // An index entry has its position and row, and a share of the nodes above.
-    slots.reduce(index.count * 30) { $0 + $1.chunk.byteCount } + otherIDs.count * 24
+    slots.reduce(keptIndex.count * 30) { $0 + $1.chunk.byteCount } + otherIDs.count * 24
   }
 }
 

@@ -30,7 +30,7 @@ package struct Area: Sendable {
     transformedExtent = isOwn ? nil : try ProjectedExtent(from: features, to: self.reference, world.transformer)
     if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
-      boxes = wrap.turns(of: envelope, over: isOwn ? store.extent : nil)
+      boxes = wrap.turns(of: envelope, over: isOwn ? store.reach : nil)
     } else if envelope.xMin > envelope.xMax {
       throw QueryError.invalid(
         "Only a box in a reference that goes around the world can cross the antimeridian.", path: "/envelope/xMax",
@@ -51,7 +51,7 @@ package struct Area: Sendable {
     holding boxes: [Envelope], of reference: SpatialReference, for store: FeatureStore, in features: SpatialReference,
     _ transformer: any CoordinateTransformer
   ) -> [Envelope]? {
-    guard let extent = store.extent else { return [] }
+    guard let extent = store.reach else { return [] }
     var found: [Envelope] = []
     for box in boxes {
       guard let bounds = transformer.boxes(holding: box, of: reference, in: features, within: extent) else {

@@ -76,7 +76,7 @@ package struct FeatureJoin: Sendable {
       }
       let join = SpatialJoin(
         relation.converse, of: other.store, rows: other.rows.map { RowSet($0) }, to: features.store,
-        shifts: shifts(meeting: other.store.extent), seam: wrap?.seam)
+        shifts: shifts(meeting: other.store.reach), seam: wrap?.seam)
       try run(rows, shares[2], body) { slice, count in
         (other.own(try join.pairs(slice, counting: count) { try share.work?.checkCancelled() }), [])
       }
@@ -187,7 +187,7 @@ package struct FeatureJoin: Sendable {
   ) throws -> RowPairs? {
     let join = SpatialJoin(
       relation, of: features.store, rows: features.isAll ? nil : RowSet(rows), to: other,
-      shifts: shifts(meeting: features.store.extent), seam: wrap?.seam)
+      shifts: shifts(meeting: features.store.reach), seam: wrap?.seam)
     let size = Self.blockSize
     let total = Atomic(0)
     do {

@@ -40,7 +40,7 @@ package struct FeatureQuery: Sendable {
     condition =
       if let parsed {
         try world.condition(
-          parsed, over: store.schema, in: source.reference, given: given, extent: store.extent,
+          parsed, over: store.schema, in: source.reference, given: given, extent: store.reach,
           at: question.conditionPath)
       } else { nil }
     let layerTime = layer?.time
@@ -64,7 +64,7 @@ package struct FeatureQuery: Sendable {
         throw QueryError.duplicateName(each.name, path: path + "/name")
       }
       let expression = try world.condition(
-        each.expression, as: .value, over: store.schema, in: source.reference, given: given, extent: store.extent,
+        each.expression, as: .value, over: store.schema, in: source.reference, given: given, extent: store.reach,
         at: path + "/expression")
       computed.append((store.addColumn(each.name), expression))
     }
@@ -157,7 +157,8 @@ package struct FeatureQuery: Sendable {
   /// The number of matching features if no feature has to be tested: all features, or those that the index finds in a box.
   package var quickCount: Int? {
     if isAll { return store.count }
-    guard ids == nil, spatial == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference
+    guard ids == nil, spatial == nil, matchesAll, !store.isToBeIndexed, let area, let boxes = area.indexBoxes,
+      area.reference == reference
     else { return nil }
     return store.count(in: boxes)
   }

@@ -84,7 +84,9 @@ package struct NearestFeatures: Sendable {
     // Distances to lines and polygons take a hundred times as long.
     let isOfPoints = features.store.isOfPoints && places.allSatisfy { if case .point = $0 { true } else { false } }
     let factor = isOfPoints ? 1 : 100
-    return filtering + moving + places.count * effortOfEach * factor
+    // Making an index takes several times as long as a look at each row.
+    let indexing = features.store.isToBeIndexed ? features.store.count * 8 : 0
+    return filtering + moving + indexing + places.count * effortOfEach * factor
   }
 
   package func answer(_ share: WorkShare) throws -> Answer {

@@ -30,7 +30,7 @@ struct SpatialFilter: Sendable {
     let wrap = WorldWrap(try world.transformer.describe(reference), world.transformer)
     let geometry = try Self.geometry(shape, wrap)
     let isOwn = reference == features
-    let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.extent : nil) ?? [0] } ?? [0]
+    let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.reach : nil) ?? [0] } ?? [0]
     projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
     if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
     // The predicate tests the relation of a feature to the geometry, which is the converse of the question's.

@@ -152,7 +152,8 @@ public struct EntityContents: Sendable {
   init(_ schema: EntitySchema) {
     entities = FeatureStore(fields: schema.fields)
     entityColumn = schema.fields.count
-    observations = FeatureStore(fields: schema.fields + [Field(name: EntitySchema.entityField, type: .integer)])
+    observations = FeatureStore(
+      fields: schema.fields + [Field(name: EntitySchema.entityField, type: .integer)], indexesLate: true)
     names = schema.fields.map(\.name.string)
   }
 

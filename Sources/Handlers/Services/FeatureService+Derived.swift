@@ -25,7 +25,7 @@ extension FeatureService {
       let store = derived.features.store
       return try world.condition(
         Wire.parsed(expression, at: "/params/distanceExpression"), as: .value, over: store.schema, in: derived.features.reference,
-        given: nil, extent: store.extent, at: "/distanceExpression")
+        given: nil, extent: store.reach, at: "/distanceExpression")
     }
     let (mends, globe) = (params.mend, Globe(derived.reference, in: world))
     return derived.plan { worker in

@@ -150,8 +150,8 @@ package enum FeatureService: FeatureHandlers {
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference
-    let effort =
-      features.isAll && !isMoved && !params.acrossAntimeridian ? 0 : features.effort * (isMoved ? 1 + FeatureQuery.transformCost : 1)
+    let isKnown = features.isAll && !features.store.isToBeIndexed && !isMoved && !params.acrossAntimeridian
+    let effort = isKnown ? 0 : features.effort * (isMoved ? 1 + FeatureQuery.transformCost : 1)
     return try plan(effort: effort) { share in
       let extent = try features.extent(in: reference, isNarrowest: params.acrossAntimeridian, transformer, share)
       return .init(
