@@ -81,6 +81,11 @@ extension EdgeTree {
     (places[Int(edges[edge].first)], places[Int(edges[edge].last)])
   }
 
+  fileprivate func sag(_ edge: Int) -> Double {
+    let ((p, q), (r, s)) = (placesOfEnds(edge), ends(edge))
+    return p == q ? 0 : Ellipsoid.sag(p, q, r, s)
+  }
+
   /// Whether a polygon of either holds a part of the other.
   private func overlaps(_ other: EdgeTree, turn: Double) -> Bool {
     holdsPart(of: other, turn: turn) || other.holdsPart(of: self, turn: turn)
@@ -118,6 +123,32 @@ extension EdgeTree {
     if !pairs.visitor.isDone { try pairs.run() }
     let search = pairs.visitor.search
     return search.isFound ? (search.least, search.azimuth) : nil
+  }
+}
+
+extension EdgeTree {
+  /// Bounds of the distance on the ellipsoid in metres, which take no geodesic: they differ by the sag of the edges, and as chord and
+  /// arc do.
+  func geodeticBounds(to other: EdgeTree) -> (low: Double, high: Double) {
+    if overlaps(other, turn: 360) { return (0, 0) }
+    var pairs = EdgePairs(self, other, BoundPairs(), checking: {})
+    try? pairs.run()
+    return (max(pairs.visitor.low, 0), Ellipsoid.greatestArc(over: pairs.visitor.high))
+  }
+}
+
+/// The least chord between edges, less and more their sags.
+private struct BoundPairs: EdgePairVisitor {
+  var (low, high) = (Double.infinity, Double.infinity)
+  var limit: Double { high * high }
+  var isDone: Bool { high == 0 }
+
+  @inline(__always)
+  mutating func visit(_ a: EdgeTree, _ i: Int, _ b: EdgeTree, _ j: Int) {
+    let ((p, q), (r, s)) = (a.ends(i), b.ends(j))
+    let chord = EdgeGap.squaredInSpace(p, q, r, s).squareRoot()
+    let sag = a.sag(i) + b.sag(j)
+    (low, high) = (min(low, chord - sag), min(high, chord + sag))
   }
 }
 

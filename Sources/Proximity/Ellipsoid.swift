@@ -73,6 +73,13 @@ enum Ellipsoid {
     return 1.02 / 8 * (axis * across * across + a * along * (2 * across + along)) + 5e-8
   }
 
+  /// An upper bound of the geodesic between positions whose chord is that long: nowhere is the ellipsoid more curved than along the meridian
+  /// at the equator, and of two curves the more curved one has the shorter chord (Schur 1921).
+  static func greatestArc(over chord: Double) -> Double {
+    let radius = b * b / a
+    return chord < 1.8 * radius ? 2 * radius * asin(chord / (2 * radius)) / slack + 1e-6 : .infinity
+  }
+
   /// The unit vector from the centre to a position on the surface, as distance from the axis and height above the equator.
   static func direction(latitude: Double) -> SIMD2<Double> {
     let angle = latitude * radian

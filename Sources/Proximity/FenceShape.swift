@@ -30,6 +30,13 @@ public final class FenceShape: Sendable {
       let edge = try? rings.geodeticDistance(to: point, limit: .infinity, geodesy, checking: {})?.distance
       return edge.map { -$0 } ?? 0
     }
+
+    func bounds(to point: EdgeTree) -> (low: Double, high: Double) {
+      let bounds = whole.geodeticBounds(to: point)
+      guard bounds == (0, 0), let rings else { return bounds }
+      let inner = rings.geodeticBounds(to: point)
+      return (-inner.high, -inner.low)
+    }
   }
 
   /// - Parameter place: gives a part in longitude and latitude on WGS 84; nil if only ``holds(_:strictly:)`` is asked. Parts for which it
@@ -59,11 +66,37 @@ public final class FenceShape: Sendable {
 
   /// Metres from a place on WGS 84; within an area the distance to its edge, negated. Nil beyond the limit, and where it is not known.
   public func distance(to place: Point, within limit: Double, _ geodesy: any Geodesy) -> Double? {
-    trees.withLock { trees in
-      if trees == nil { trees = parts.compactMap { $0.trees() } }
-      guard let point = EdgeTree(.point(place), on: .ellipsoid, checking: {}) else { return nil }
-      return trees?.compactMap { $0.distance(to: point, within: limit, geodesy) }.min()
+    measure(place) { trees, point in trees.compactMap { $0.distance(to: point, within: limit, geodesy) }.min() }
+  }
+
+  /// Whether that distance is at most as many metres. A geodesic is asked for only where bounds do not tell.
+  public func isWithin(_ metres: Double, of place: Point, _ geodesy: any Geodesy) -> Bool {
+    guard let bounds = bounds(to: place), bounds.low <= metres else { return false }
+    return bounds.high <= metres || distance(to: place, within: max(metres, 0), geodesy).map { $0 <= metres } ?? false
+  }
+
+  private func bounds(to place: Point) -> (low: Double, high: Double)? {
+    measure(place) { trees, point in
+      let all = trees.map { $0.bounds(to: point) }
+      return all.isEmpty ? nil : (all.reduce(.infinity) { min($0, $1.low) }, all.reduce(.infinity) { min($0, $1.high) })
     }
+  }
+
+  private func measure<R: Sendable>(_ place: Point, _ body: @Sendable ([PartTrees], EdgeTree) -> R?) -> R? {
+    trees.withLock { trees in
+      let made = trees ?? parts.compactMap { $0.trees() }
+      trees = made
+      return EdgeTree(.point(place), on: .ellipsoid, checking: {}).flatMap { body(made, $0) }
+    }
+  }
+
+  /// Whether two places are that many metres apart at most.
+  public static func isWithin(_ metres: Double, _ one: Point, _ other: Point, _ geodesy: any Geodesy) -> Bool {
+    let (from, to) = (Ellipsoid.position(SIMD2(one.x, one.y)), Ellipsoid.position(SIMD2(other.x, other.y)))
+    let chord = ((from - to) * (from - to)).sum().squareRoot()
+    if chord > metres + 1e-6 { return false }
+    return Ellipsoid.greatestArc(over: chord) <= metres
+      || (try? geodesy.inverse(from: one, to: other)).map { $0.distance <= metres } ?? false
   }
 
   /// The box in longitude and latitude, longitudes perhaps beyond 180 degrees, that holds all within a distance from a place.

@@ -248,19 +248,18 @@ struct FenceJudge {
       case .enterContainsExitDoesNotIntersect: !staying
       }
     let radius = radius(fix)
+    let reach = isStrict ? monitor.buffer - radius : monitor.buffer + radius
     if let point = fences.reference == .wgs84 ? store[row]?.point : nil, monitor.buffer > 0 || radius > 0 {
-      effort += 1000
-      let line = try? geodesy.inverse(from: fix.position, to: Point(x: point.x, y: point.y))
-      return line.map { isStrict ? $0.distance + radius <= monitor.buffer : $0.distance <= monitor.buffer + radius } ?? false
+      effort += 200
+      return FenceShape.isWithin(reach, fix.position, Point(x: point.x, y: point.y), geodesy)
     }
     guard let shape = shape(row, fence) else { return false }
     guard monitor.buffer > 0 || radius > 0 else {
       effort += 200
       return places(of: fix.position).contains { shape.holds($0, strictly: isStrict) }
     }
-    effort += 10_000
-    guard let distance = shape.distance(to: fix.position, within: monitor.buffer + radius, geodesy) else { return false }
-    return isStrict ? distance + radius <= monitor.buffer : distance <= monitor.buffer + radius
+    effort += 1000
+    return shape.isWithin(reach, of: fix.position, geodesy)
   }
 
   mutating func shape(_ row: UInt32, _ fence: Int) -> FenceShape? {
