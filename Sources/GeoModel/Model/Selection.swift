@@ -42,8 +42,8 @@ extension FeatureStore {
 }
 
 extension World {
-  /// Changes the selection of a layer or an overlay by those of `ids` that still exist. The ids come from an earlier state of the
-  /// object.
+  /// Changes the selection of a layer, an overlay or an entity source by those of `ids` that still exist. The ids come from an
+  /// earlier state of the object.
   ///
   /// - Returns: the existing ids, and the number of selected features; nil if the object is closed or not loaded.
   public mutating func select(
@@ -52,6 +52,12 @@ extension World {
     if object.collection == .overlays {
       guard let ids = overlays[OverlayID(object.id)].map({ ids.filter($0.store.contains(id:)) }) else { return nil }
       return (ids, try selectGraphics(ids, mode, of: OverlayID(object.id)))
+    }
+    if object.collection == .entitySources {
+      guard let store = entitySources.read(EntitySourceID(object.id), { $0.pointee.contents.entities }) else { return nil }
+      let ids = ids.filter(store.contains(id:))
+      toggleSelection(of: mode.changes(of: store.selectedRows, by: store.rows(of: ids)), in: object)
+      return (ids, entitySources.read(EntitySourceID(object.id)) { $0.pointee.contents.entities.selectedCount } ?? 0)
     }
     guard let store = layers[LayerID(object.id)].flatMap({ live($0).store }) else { return nil }
     let ids = ids.filter(store.contains(id:))
@@ -66,14 +72,8 @@ extension World {
     _ ids: [Int], _ mode: SelectionMode, of id: LayerID
   ) throws(ModelError) -> Int {
     let changed = try changes(ofSelectionOf: id, by: ids, mode)
-    guard !changed.isEmpty, let layer = layers[id] else { return selectedCount(of: id) }
-    recordUndo(Selected(id: id, ids: live(layer).store?.ids(of: changed) { _ in } ?? []))
-    toggleSelection(of: changed, in: id)
-    // Recorded even if the count is equal, since other features are selected.
-    let source = layer.features?.entitySource
-    let selected = source.map { layers(over: ObjectReference(.entitySources, $0.rawValue)) } ?? [id]
-    for layer in selected { record(.changed(ObjectReference(.layers, layer.rawValue), .selectedCount)) }
-    touch(id)
+    toggleSelection(of: changed, in: layers[id]?.features?.entitySource.map { ObjectReference(.entitySources, $0.rawValue) }
+      ?? ObjectReference(.layers, id.rawValue))
     return selectedCount(of: id)
   }
 
@@ -90,12 +90,31 @@ extension World {
     return mode.changes(of: store.selectedRows, by: mode == .subtract ? rows : features.shown(rows))
   }
 
-  fileprivate mutating func toggleSelection(of rows: [UInt32], in id: LayerID) {
-    if let source = layers[id]?.features?.entitySource {
-      _ = entitySources.modify(source) { $0.contents.toggleSelected(rows) }
+  /// Changes the selection of rows of a layer or of an entity source, whose entities are the features of the layers over it.
+  private mutating func toggleSelection(of rows: [UInt32], in object: ObjectReference) {
+    guard !rows.isEmpty else { return }
+    recordUndo(Selected(object: object, ids: selectable(object)?.ids(of: rows) { _ in } ?? []))
+    toggle(rows, in: object)
+    // Recorded even if the count is equal, since other features are selected.
+    let changed = object.collection == .layers ? [LayerID(object.id)] : layers(over: object)
+    for layer in changed {
+      record(.changed(ObjectReference(.layers, layer.rawValue), .selectedCount))
+      touch(layer)
+    }
+  }
+
+  fileprivate func selectable(_ object: ObjectReference) -> FeatureStore? {
+    object.collection == .layers
+      ? layers[LayerID(object.id)]?.features?.store
+      : entitySources.read(EntitySourceID(object.id)) { $0.pointee.contents.entities }
+  }
+
+  fileprivate mutating func toggle(_ rows: [UInt32], in object: ObjectReference) {
+    guard object.collection == .layers else {
+      _ = entitySources.modify(EntitySourceID(object.id)) { $0.contents.toggleSelected(rows) }
       return
     }
-    _ = layers.modify(id) { layer in
+    _ = layers.modify(LayerID(object.id)) { layer in
       layer.features?.store?.toggleSelected(rows)
       layer.features?.countSelected()
     }
@@ -125,18 +144,15 @@ extension World {
   }
 }
 
-/// Reverts a change of the selection of a layer.
+/// Reverts a change of the selection of a layer or an entity source.
 private struct Selected: UndoRecord {
-  let id: LayerID
+  let object: ObjectReference
   /// The ids that were selected or deselected.
   let ids: [Int]
   var byteCount: Int { 64 + ids.count * 8 }
-  var object: ObjectReference { ObjectReference(.layers, id.rawValue) }
   var kind: UndoRecordKind { .contents }
 
   func isUndoable(in world: World) -> Bool { false }
-  func rollBack(_ world: inout World) {
-    world.toggleSelection(of: world.layers[id].flatMap { world.live($0).store?.rows(of: ids) } ?? [], in: id)
-  }
+  func rollBack(_ world: inout World) { world.toggle(world.selectable(object)?.rows(of: ids) ?? [], in: object) }
   func undo(_ world: inout World) {}
 }

@@ -3,15 +3,20 @@
 import FeatureStore
 import GeoModel
 import GeoProtocol
+import JSONRPC
 import Planning
 import WireCoding
 
 extension FeatureService {
   package static func select(_ params: Select.Params, in world: inout World) throws -> Plan<Select.Result> {
-    guard params.entitySource == nil else { throw ModelError.oneOf(["layer", "overlay"]) }
+    guard params.entitySource == nil || params.entityFeatures == .entities else {
+      throw RPCError(
+        .invalidParams, "Only entities can be selected.", path: "/params/entityFeatures", expected: "entities")
+    }
     let features = try FeatureQuery(params, in: world)
     let object =
-      params.layer.map { ObjectReference(.layers, $0) } ?? ObjectReference(.overlays, params.overlay ?? "")
+      params.layer.map { ObjectReference(.layers, $0) } ?? params.overlay.map { ObjectReference(.overlays, $0) }
+      ?? ObjectReference(.entitySources, params.entitySource ?? "")
     let mode = SelectionMode(params.mode)
     return TaskPlan(.edit) { worker in
       let shares = WorkShare(worker.work).split(by: 9, 1)
