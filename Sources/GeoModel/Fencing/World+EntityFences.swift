@@ -60,7 +60,7 @@ struct EntityFeed {
     var fix = Fix(object: track.id.text, number: entity, time: time, position: place)
     fix.observation = observation
     guard schema.speed != nil || schema.course != nil, let row = contents.observations.feature(id: observation) else { return fix }
-    fix.speed = schema.speed.flatMap { row.value($0).finiteNumber }
+    fix.speed = schema.speed.flatMap { row.value($0).finiteNumber }.flatMap { Location.isSpeed($0) ? $0 : nil }
     fix.course = schema.course.flatMap { row.value($0).finiteNumber }
     return fix
   }

@@ -295,6 +295,10 @@ extension EntitySchema {
     }
     speed = try given.speed.map { (name) throws(ModelError) in try field(name, "/speedField", [.double], "double") }
     course = try given.course.map { (name) throws(ModelError) in try field(name, "/courseField", [.double], "double") }
+    for (role, path) in [(time, "/timeField"), (speed, "/speedField"), (course, "/courseField")] {
+      guard let role, [track, time, speed, course].count(where: { $0 == role }) > 1 else { continue }
+      throw .idRepeated(names[role].string, path: path)
+    }
     reference = info.reference
   }
 }

@@ -54,7 +54,7 @@ extension World {
       locations.append(
         Location(
           timestamp: time, position: Point(x: position.x, y: position.y, z: z), horizontalAccuracy: max(0, numbers[2] ?? 0),
-          speed: numbers[0].flatMap { $0 < 0 ? nil : $0 }, course: numbers[1]))
+          speed: numbers[0].flatMap { Location.isSpeed($0) ? $0 : nil }, course: numbers[1]))
       return true
     }
     refusals += Array(repeating: .tooMany, count: max(0, store.count - locations.count - refusals.count { $0 == .incomplete }))

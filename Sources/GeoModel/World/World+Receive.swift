@@ -243,6 +243,9 @@ extension World {
 }
 
 extension Location {
+  /// Whether a number of metres per second is a speed: nothing is faster than light.
+  static func isSpeed(_ number: Double) -> Bool { (0...299_792_458).contains(number) }
+
   /// Brings longitude and course to their ranges.
   ///
   /// - Returns: why the location is none.
@@ -250,7 +253,7 @@ extension Location {
     guard var point = position, abs(point.y) <= 90, abs(point.x) <= 360 else { return .offEarth }
     if abs(point.x) > 180 { point.x -= point.x < 0 ? -360 : 360 }
     position = point
-    guard speed.map({ $0 >= 0 && $0.isFinite }) ?? true, course?.isFinite ?? true,
+    guard speed.map(Self.isSpeed) ?? true, course?.isFinite ?? true,
       horizontalAccuracy >= 0, verticalAccuracy >= 0
     else { return .notANumber }
     course = course.map(Camera.normalized(degrees:))

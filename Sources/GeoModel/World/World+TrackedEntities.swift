@@ -51,6 +51,6 @@ extension EntityFeed {
     guard let fix = fix(of: entity, observation, at: time, position) else { return nil }
     var place = fix.position
     place.z = position.z
-    return Location(timestamp: time, position: place, speed: fix.speed.flatMap { $0 < 0 ? nil : $0 }, course: fix.course)
+    return Location(timestamp: time, position: place, speed: fix.speed, course: fix.course)
   }
 }
