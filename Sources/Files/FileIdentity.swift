@@ -35,6 +35,9 @@ public struct FileIdentity: Hashable, Sendable {
     self.init(status)
   }
 
+  /// Whether both are states of one file.
+  func isOfFile(_ other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+
   /// The state of a name in an open folder; symbolic links are not followed. Nil with `errno` set on failure.
   init?(_ name: String, in folder: CInt) {
     var status = stat()

@@ -61,6 +61,9 @@ public struct OpenedFile: Sendable {
   public let name: HeldName
   /// The file that is meant in this archive; nil for the file itself.
   public var entry: ZipEntry?
+
+  /// Whether no other file has its name.
+  public var hasItsName: Bool { name.identity.map { $0.isOfFile(identity) } ?? true }
 }
 
 extension FilePolicy {

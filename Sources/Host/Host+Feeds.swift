@@ -48,7 +48,8 @@ extension Host {
     let bound = LoopBound((host: self, entry: entry), on: loop)
     let (loop, readers, policy) = (loop, configuration.readers, files.policy)
     let job = FeedJob(
-      format: object.collection == .entitySources ? .ndjson : .nmea, follows: file.follows, skipsOld: file.skipsOld)
+      format: object.collection == .entitySources ? .ndjson : .nmea, follows: file.follows,
+      skipsOld: file.skipsOld && file.attempt == 1)
     // Opening may wait for a disk.
     loop.offload(to: .waiting(.userInitiated)) {
       let opened = Result { () throws(ReadError) in

@@ -45,6 +45,8 @@ private struct Follower {
   private static let skipLimit = 64 << 20
   /// Chunks sent and not yet taken.
   private var unread = 0
+  /// Number of waits at the end of a growing file.
+  private var waits = 0
 
   init(_ job: FeedJob, _ feed: CInt, _ channel: Channel) {
     self.job = job
@@ -70,6 +72,9 @@ private struct Follower {
         if let size = FileIdentity(descriptor: feed)?.size, size < lseek(feed, 0, SEEK_CUR) {
           return lost("the file was cut")
         }
+        waits += 1
+        // Only the server can see whether the file has its name yet.
+        if waits % 20 == 0 { try ReaderProcess.reply(.waiting, channel) }
         try wait(for: -1, milliseconds: 50)
       } else if got == 0 {
         // Without a writer yet, a FIFO reads as ended; it does not hang up before it had one.

@@ -57,7 +57,7 @@ public final class Feeds: Sendable {
       running.subtract(1, ordering: .relaxed)
       throw .file(.exhausted(path: path, reason: errorText()))
     }
-    let feed = Feed(process)
+    let feed = Feed(process, file)
     // If the process has died, receiving reports it.
     try? process.send(.follow(job), files: [file.descriptor])
     let path = Address(path).shown
@@ -75,9 +75,10 @@ public final class Feeds: Sendable {
 /// A feed that is being followed.
 public final class Feed: Sendable {
   private let process: ReaderHandle
+  private let file: OpenedFile
   private let isEnded = Atomic(false)
 
-  fileprivate init(_ process: ReaderHandle) { self.process = process }
+  fileprivate init(_ process: ReaderHandle, _ file: OpenedFile) { (self.process, self.file) = (process, file) }
 
   deinit { process.end() }
 
@@ -94,7 +95,8 @@ public final class Feed: Sendable {
   fileprivate func next(_ path: String) -> Feeds.Event? {
     let event: Feeds.Event
     do throws(ChannelError) {
-      let (reply, message) = try process.receive(path) { false }
+      var (reply, message) = try process.receive(path) { false }
+      while reply == .waiting, file.hasItsName { (reply, message) = try process.receive(path) { false } }
       switch reply {
       case .chunk(let bad): event = .chunk(message.document, bad)
       case .done:
@@ -102,6 +104,9 @@ public final class Feed: Sendable {
         process.end()
       case .failed(let error):
         event = .failed(error)
+        process.end()
+      case .waiting:
+        event = .failed(.readFailed(driver: nil, path: path, layer: nil, reason: "another file has its name"))
         process.end()
       default: event = .failed(Readers.nonsense(path))
       }

@@ -51,6 +51,8 @@ public enum ReaderReply: Hashable, Sendable {
   /// Lines of a feed: text of whole lines in `text`, or GeoJSON features in `features` (see ``FeedFormat``), which are read from
   /// the message; and the lines left out before them.
   case chunk(BadLines)
+  /// A follower has read all that a growing file has, a second ago or longer.
+  case waiting
   /// The last reply to a request. Resident memory in bytes, by which the server decides whether to keep the reader.
   case done(Int)
   case failed(ReadError)
@@ -58,7 +60,7 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, computed, invalid, refused, chunk, done, failed
+    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, computed, invalid, refused, chunk, waiting, done, failed
   }
 
   private var kind: Kind {
@@ -79,6 +81,7 @@ extension ReaderReply {
     case .invalid: .invalid
     case .refused: .refused
     case .chunk: .chunk
+    case .waiting: .waiting
     case .done: .done
     case .failed: .failed
     }
@@ -119,7 +122,7 @@ extension ReaderReply {
         writer.key("noData")
         writer.exact(noData)
       }
-    case .block, .heights, .taken: break
+    case .block, .heights, .taken, .waiting: break
     case .related(let holds): writer.member("holds", holds)
     case .computed(let numbers, let text):
       writer.member("numbers", numbers)
@@ -178,6 +181,7 @@ extension ReaderReply {
       self = .invalid(reason: try json["reason"].string(), at: place, operand: try json["operand"].integer())
     case .refused: self = .refused(operation: try json["operation"].string(), reason: try json["reason"].string())
     case .chunk: self = .chunk(try BadLines(from: json))
+    case .waiting: self = .waiting
     case .done: self = .done(try json["residentBytes"].integer())
     case .failed: self = .failed(try ReadError(from: json, path: path))
     }

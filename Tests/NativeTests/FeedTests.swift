@@ -82,6 +82,15 @@ import Testing
     #expect(log.next()?.contains("the file was cut") == true)
   }
 
+  @Test func `a file that is replaced by another of its name is lost once it is read`() throws {
+    let path = try file("old\n")
+    let (feed, log, _) = try follow(path, FeedJob(format: .nmea, follows: true))
+    #expect(log.next() == "old\n")
+    feed.taken()
+    rename(try file("new\n"), path)
+    #expect(log.next()?.contains("another file has its name") == true)
+  }
+
   @Test func `a FIFO waits for its first writer and ends with its last`() throws {
     let path = NSTemporaryDirectory() + "fifo-\(UUID().uuidString)"
     try #require(mkfifo(path, 0o600) == 0)
