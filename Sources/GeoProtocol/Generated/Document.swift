@@ -1840,7 +1840,8 @@ public enum DocumentProtocol {
     public var trackIdField: String?
     /// The field with the time of an observation; absent if that is the time of its receipt.
     public var timeField: String?
-    /// The field with the speed, which is computed where it is null.
+    /// The field with the speed in metres per second, which is computed where it is null. A value below 0 or beyond
+    /// the speed of light is kept, and is an unknown speed to geotriggers and locations.
     public var speedField: String?
     /// The field with the direction of travel, which is computed where it is null.
     public var courseField: String?

@@ -715,7 +715,8 @@ public enum EntityProtocol {
       /// Whether reading goes on at the end of a regular file, which grows; otherwise the source is disconnected
       /// there.
       public var follows: Bool
-      /// Whether what a regular file has at first is skipped.
+      /// Whether what a regular file has at first is skipped. One that was cut or replaced by another of its name is
+      /// read from its beginning.
       public var skipsOld: Bool
 
       public init(entitySource: String, path: String? = nil, follows: Bool = true, skipsOld: Bool = false) {

@@ -2395,7 +2395,8 @@ public enum FeatureProtocol {
   }
 
   /// Changes which features are selected, by the features that match: all without a filter, none with an empty list
-  /// of ids. Features that are removed before the task ends are left out. Undo does not change selections.
+  /// of ids. Of an entity source its entities are selected, as in every layer over it; `entityFeatures` can be no
+  /// other. Features that are removed before the task ends are left out. Undo does not change selections.
   public enum Select {
     public static let name: StaticString = "feature/select"
 

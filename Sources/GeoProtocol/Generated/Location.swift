@@ -187,7 +187,7 @@ public enum LocationProtocol {
   public enum LocationRefusal: String, WireEnum {
     /// The latitude is beyond 90 degrees, or the longitude beyond 360.
     case offEarth
-    /// Speed, course or an accuracy is no number, or negative.
+    /// Speed, course or an accuracy is no number, or negative, or the speed is beyond that of light.
     case notANumber
     /// It was measured before the last one.
     case late
@@ -1041,7 +1041,8 @@ public enum LocationProtocol {
       public var path: String?
       /// Whether reading goes on at the end of a regular file, which grows; otherwise the source stops there.
       public var follows: Bool
-      /// Whether what a regular file has at first is skipped.
+      /// Whether what a regular file has at first is skipped. One that was cut or replaced by another of its name is
+      /// read from its beginning.
       public var skipsOld: Bool
 
       public init(locationSource: String, path: String? = nil, follows: Bool = true, skipsOld: Bool = false) {

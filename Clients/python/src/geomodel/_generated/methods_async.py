@@ -1787,7 +1787,8 @@ class EntityMethods(AsyncCaller):
                 to `rootPath`. When absent nothing is followed: clients push again. (at most 4096 characters)
             follows: Whether reading goes on at the end of a regular file, which grows; otherwise the
                 source is disconnected there. (default True)
-            skips_old: Whether what a regular file has at first is skipped. (default False)
+            skips_old: Whether what a regular file has at first is skipped. One that was cut or replaced
+                by another of its name is read from its beginning. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -3615,8 +3616,9 @@ class FeatureMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.FeatureSelectResult:
         """Changes which features are selected, by the features that match: all without a filter, none with an
-        empty list of ids. Features that are removed before the task ends are left out. Undo does not
-        change selections.
+        empty list of ids. Of an entity source its entities are selected, as in every layer over it;
+        `entityFeatures` can be no other. Features that are removed before the task ends are left out. Undo
+        does not change selections.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -10907,7 +10909,8 @@ class LocationMethods(AsyncCaller):
                 to `rootPath`. When absent nothing is followed: clients push again. (at most 4096 characters)
             follows: Whether reading goes on at the end of a regular file, which grows; otherwise the
                 source stops there. (default True)
-            skips_old: Whether what a regular file has at first is skipped. (default False)
+            skips_old: Whether what a regular file has at first is skipped. One that was cut or replaced
+                by another of its name is read from its beginning. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "fdae9957f3fbf836"
+PROTOCOL_HASH = "07e4c8e1501c9780"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1434,7 +1434,9 @@ class SavedEntitySource(TypedDict):
     timeField: NotRequired[str]
     """The field with the time of an observation; absent if that is the time of its receipt."""
     speedField: NotRequired[str]
-    """The field with the speed, which is computed where it is null."""
+    """The field with the speed in metres per second, which is computed where it is null. A value below 0 or
+    beyond the speed of light is kept, and is an unknown speed to geotriggers and locations.
+    """
     courseField: NotRequired[str]
     """The field with the direction of travel, which is computed where it is null."""
     spatialReference: NotRequired[SpatialReference]
@@ -1740,7 +1742,9 @@ class EntitySource(TypedDict):
     timeField: NotRequired[str]
     """The field with the time of an observation; absent if that is the time of its receipt."""
     speedField: NotRequired[str]
-    """The field with the speed, which is computed where it is null."""
+    """The field with the speed in metres per second, which is computed where it is null. A value below 0 or
+    beyond the speed of light is kept, and is an unknown speed to geotriggers and locations.
+    """
     courseField: NotRequired[str]
     """The field with the direction of travel, which is computed where it is null."""
     spatialReference: SpatialReference
@@ -3945,7 +3949,7 @@ LocationRefusal = Literal[
 """Why a location was not published.
 
 `offEarth`: The latitude is beyond 90 degrees, or the longitude beyond 360.
-`notANumber`: Speed, course or an accuracy is no number, or negative.
+`notANumber`: Speed, course or an accuracy is no number, or negative, or the speed is beyond that of light.
 `late`: It was measured before the last one.
 `repeated`: It was measured at the time of the last one.
 `filtered`: The filter left it out.
