@@ -29,20 +29,22 @@ def point(at: tuple[float, float]) -> dict[str, Any]:
 
 async def tap(server: geomodel.Server, at: tuple[float, float]) -> str:
     """Shows what is seen from a point and whether the tower sees it; returns how that went."""
-    seen: Any
-    sight: Any
-    try:
-        seen, sight = await asyncio.gather(
-            server.options(scope="view", key="viewshed").surface.viewshed(scene="scene", observer=point(at), max_distance=800),
-            server.options(scope="view", key="sight").surface.line_of_sight(
-                scene="scene", observers=[point(TOWER)], targets=[point(at)], observer_height=30, target_height=2),
-        )
-    except SupersededError:
+    found: Any = await asyncio.gather(
+        server.options(scope="view", key="viewshed").surface.viewshed(scene="scene", observer=point(at), max_distance=800),
+        server.options(scope="view", key="sight").surface.line_of_sight(
+            scene="scene", observers=[point(TOWER)], targets=[point(at)], observer_height=30, target_height=2),
+        return_exceptions=True,
+    )
+    if any(isinstance(each, SupersededError) for each in found):
         return "superseded"
-    except NoGroundError:
+    if isinstance(found[0], NoGroundError):
         await server.overlay.replace_graphics(overlay="analysis", graphics=[])
         await server.view_model.set(view_model="result", values={"area": 0, "sight": "unknown"})
         return "no ground"
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+    seen, sight = found
     line = sight["lines"][0]
     graphics: list[Any] = [{"geometry": seen["geometry"], "attributes": {"what": "viewshed"}}]
     ends = [(TOWER, at)] if line["state"] == "visible" else [(TOWER, tuple(line["obstruction"]["location"]["coordinates"][:2]))]
