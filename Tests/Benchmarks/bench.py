@@ -38,7 +38,7 @@ PROGRAMS = {
     "clusters": ("floors/clusters.c", ["-lm"]),
     "features": ("floors/features.c", ["-lgdal"]),
     "scan": ("floors/scan.c", []),
-    "profile": ("floors/profile.c", ["-lgdal", "-lproj", "-lm"]),
+    "profile": ("floors/profile.c", ["-I/usr/include/gdal", "-lgdal", "-lproj", "-lm"]),
 }
 Figures = dict[str, float]
 
