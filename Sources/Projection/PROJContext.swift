@@ -33,6 +33,7 @@ final class PROJContext: @unchecked Sendable {
     message = .allocate(capacity: 1)
     message.initialize(to: "")
     _ = proj.pointee.proj_context_set_enable_network(handle, 0)
+    cproj_confine(handle)
     _ = proj.pointee.proj_log_level(handle, PJ_LOG_ERROR)
     proj.pointee.proj_log_func(handle, message) { data, _, text in
       guard let data, let text else { return }

@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import fcntl
 import json
+import os
 import re
 import shutil
 import socket
@@ -344,6 +345,54 @@ class LiveDatabaseTests(unittest.IsolatedAsyncioTestCase):
             await server.source.open(id="s", path=path)
             await server.layer.add(map="m", source="s", id="l")
             self.assertEqual((await server.layer.load(layer="l"))["featureCount"], 40)
+
+
+NAD27 = (
+    'GEOGCRS["NAD27",DATUM["North American Datum 1927",ELLIPSOID["Clarke 1866",6378206.4,294.978698213898]],'
+    'CS[ellipsoidal,2],AXIS["latitude",north],AXIS["longitude",east],ANGLEUNIT["degree",0.0174532925199433]]'
+)
+WGS84 = (
+    'GEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563]],'
+    'CS[ellipsoidal,2],AXIS["latitude",north],AXIS["longitude",east],ANGLEUNIT["degree",0.0174532925199433]]'
+)
+
+
+@unittest.skipUnless(SERVER, "no built server: swift build, or set GEOMODEL_SERVER")
+class ReferenceFileTests(unittest.IsolatedAsyncioTestCase):
+    """Spatial references whose definitions name files: PROJ opens none but its own."""
+
+    async def test_a_fifo_in_a_definition_is_not_opened(self) -> None:
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        fifo = folder / "shift.gsb"
+        os.mkfifo(fifo)
+        names = [str(fifo), f"/usr/share/proj/../../..{fifo}", os.path.relpath(fifo)]
+        definitions = [form for name in names for form in self.definitions(name)]
+        async with geomodel.launch(SERVER) as server:
+            for definition in definitions:
+                placed = {"geometry": {"type": "Point", "coordinates": [-100.0, 40.0]}, "spatialReference": definition}
+                for method, params in [
+                    ("geometry/isSimple", placed),
+                    ("geometry/project", {**placed, "outSpatialReference": "EPSG:4326"}),
+                ]:
+                    with self.subTest(definition=definition, method=method):
+                        # What it answers depends on the form: a grid that lacks, or the rest of the operation.
+                        try:
+                            await asyncio.wait_for(server.call(method, params), 20)
+                        except geomodel.GeoModelError as error:
+                            self.assertIn(error.kind, ("unknownSpatialReference", "gridMissing", "transformFailed"))
+                        await asyncio.wait_for(server.session.echo(value=1), 20)
+
+    def definitions(self, name: str) -> list[str]:
+        method = 'METHOD["NTv2",ID["EPSG",9615]],PARAMETERFILE["Latitude and longitude difference file"'
+        return [
+            f"BOUNDCRS[SOURCECRS[{NAD27}],TARGETCRS[{WGS84}],"
+            f'ABRIDGEDTRANSFORMATION["shift",{method},"{name}"]]]',
+            f"+proj=longlat +ellps=clrk66 +nadgrids={name} +type=crs",
+            f"+proj=longlat +ellps=clrk66 +geoidgrids={name} +type=crs",
+            f"+init={name}:1 +type=crs",
+            f"{name}:1",
+        ]
 
 
 if __name__ == "__main__":
