@@ -32,8 +32,18 @@ package enum DocumentService: DocumentHandlers {
     return reading(world) { _ in path }
   }
 
+  package static func recover(
+    _ params: Recover.Params, in world: inout World
+  ) throws -> Plan<DocumentProtocol.DocumentInfo> {
+    guard let recovery = world.document.recovery else {
+      throw RPCError(.noRecovery, "No earlier server has left an unsaved model.")
+    }
+    return reading(world, recovering: recovery.path) { _ in recovery.file }
+  }
+
+  /// - Parameter original: of a recovered document, the path that it has; nil in it for an untitled one.
   private static func reading(
-    _ world: World, _ path: @escaping @Sendable (FilePaths) throws -> String
+    _ world: World, recovering original: String?? = nil, _ path: @escaping @Sendable (FilePaths) throws -> String
   ) -> Plan<DocumentProtocol.DocumentInfo> {
     let fresh = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
@@ -41,11 +51,13 @@ package enum DocumentService: DocumentHandlers {
     // After saves in progress, since they may write the file to be read.
     return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
-      let read = try DocumentFile.read(path, into: fresh, worker)
-      let next = Handover(try opened(read.world, path, read.unknown, in: session))
+      let read = try DocumentFile.read(path, into: fresh, worker, isOwn: original != nil)
+      let next = Handover(try opened(read.world, original ?? path, read.unknown, in: session))
       let problems = (first: read.problems.first.map(Wire.failure), count: read.problems.count)
       return { world in
-        if let next = next.take() { world.open(next) }
+        if let next = next.take() {
+          if original != nil { world.openRecovered(next) } else { world.open(next) }
+        }
         var info = info(world)
         if problems.count > 0 {
           info.problems = problems.first

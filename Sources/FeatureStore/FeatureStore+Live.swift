@@ -94,6 +94,53 @@ extension FeatureStore {
   }
 }
 
+extension StoreUndoRecord {
+  /// Whether a later edit has changed a row that this one added or removed, or a value that it changed, or replaced everything.
+  ///
+  /// - Complexity: linear in both.
+  public func meets(_ later: StoreUndoRecord) -> Bool {
+    guard let mine = step.touched, let theirs = later.step.touched else { return true }
+    return !mine.rows.isDisjoint(with: theirs.rows.union(theirs.written)) || !mine.written.isDisjoint(with: theirs.rows)
+      || !mine.keys.isDisjoint(with: theirs.keys)
+  }
+}
+
+extension StoreUndoRecord.Step {
+  /// The rows that it adds or removes, those with changed values, and the keys of these values; nil for all.
+  fileprivate var touched: (rows: Set<UInt32>, written: Set<UInt32>, keys: Set<UInt64>)? {
+    switch self {
+    case .added(let ranges): return (Set(ranges.joined()), [], [])
+    case .removed(let removed):
+      let dropped = removed.chunks.flatMap { chunk in
+        (0..<chunk.slot.chunk.count).map { chunk.slot.base + UInt32($0) }
+      }
+      return (Set(removed.rows).union(dropped), [], [])
+    case .changed(let values):
+      // No attribute has the column 65,535 of a geometry.
+      let geometries = values.geometryRows.map { UInt64($0) << 32 | 0xFFFF_FFFF }
+      return ([], Set(values.rows), Set(geometries).union(values.cells.lazy.filter { $0.member != .isSelected }.map(\.key)))
+    case .replaced: return nil
+    case .several(let steps):
+      var all: (rows: Set<UInt32>, written: Set<UInt32>, keys: Set<UInt64>) = ([], [], [])
+      for step in steps {
+        guard let touched = step.touched else { return nil }
+        all.rows.formUnion(touched.rows)
+        all.written.formUnion(touched.written)
+        all.keys.formUnion(touched.keys)
+      }
+      return all
+    }
+  }
+}
+
+extension FeatureStore {
+  /// Prepares for reverting an edit after which others have been made that stay: like live edits they have changed the store.
+  public mutating func beginRevertingAlone(adding names: @autoclosure () -> [String]) {
+    beginLiveEdit(adding: names())
+    liveEdits += 1
+  }
+}
+
 extension RemovedRows.Chunk {
   /// The chunk with some rows permanently removed.
   fileprivate func without(_ rows: [Int]) -> RemovedRows.Chunk {

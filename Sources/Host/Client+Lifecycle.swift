@@ -1,5 +1,6 @@
 // The beginning and the end of a client's session.
 
+import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
@@ -14,14 +15,14 @@ extension Client {
     lifecycle.shutdown = { [self] in
       subscribers.removeAll()
       flush()
-      host.endLiveSources()
+      endProcesses()
     }
-    lifecycle.endOfInput = { [self] in host.endLiveSources() }
+    lifecycle.endOfInput = { [self] in endProcesses() }
     return lifecycle
   }
 
   /// Versions whose clients are answered in the present one. Those of ``looseVersions`` knew no strict sessions.
-  private static let olderVersions: Set = ["0.1", "0.2", "0.3", "0.4"]
+  private static let olderVersions: Set = ["0.1", "0.2", "0.3", "0.4", "0.5"]
   private static let looseVersions: Set = ["0.1", "0.2"]
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {
@@ -41,6 +42,7 @@ extension Client {
       }
     }
     isStrict = params.strict ?? !isLoose
+    if params.readOnly { isReadOnly = true }
     if let uri = params.rootUri {
       files.setRoot(uri: uri)
     } else if let path = params.rootPath {
@@ -59,6 +61,8 @@ extension Client {
         bound.value.session?.turn { bound.value.warn("This server speaks version \(version)\(strictness).") }
       }
     }
+    host.join(
+      ConnectedClient(id: number.id, name: params.clientInfo?.name, version: params.clientInfo?.version, isReadOnly: isReadOnly))
     let limits = host.configuration.limits
     return SessionProtocol.Initialize.Result(
       protocolVersion: WireProtocol.version, strict: isStrict,
@@ -66,6 +70,7 @@ extension Client {
       capabilities: .init(
         domains: WireProtocol.domains, maxMessageBytes: limits.messageBytes, maxMessageValues: limits.values,
         maxBatch: limits.batch, maxHeaderBytes: limits.headerBytes, maxRequests: limits.requests,
-        maxTasks: limits.tasks, maxSubscriptions: limits.subscriptions))
+        maxTasks: limits.tasks, maxSubscriptions: limits.subscriptions),
+      client: number.id.rawValue, recovery: host.world.document.recovery?.file)
   }
 }

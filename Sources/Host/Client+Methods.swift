@@ -157,18 +157,20 @@ extension Client {
     if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
     host.world.realTime = host.now
     var closed: Set<LinkID> = []
-    let edit = host.world.edit
+    let (edit, editor) = (host.world.edit, host.world.editor?.id)
     while true {
-      host.world.begin(origin: .client(Text(meta.origin)), isLive: !meta.undo)
+      host.world.begin(origin: origin(meta), isLive: !meta.undo)
       if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.clock.time(at: host.world.realTime)) }
       for link in closed { try? host.world.close(link) }
+      let before = host.world.changeCount
       do {
         let answer = try body(&host.world)
         try Propagation.propagate(&host.world)
         if let error = RelationAllowance.current?.error { throw error }
         let result = try answer(host.world)
         if !meta.undo { try host.world.checkLive() }
-        try checkEdit(since: edit)
+        try checkRole(since: before, call.method)
+        try checkEdit(since: edit, of: editor)
         host.commit(step ?? meta.step ?? call.method)
         noteEdit(since: edit)
         historyWasCut = host.world.isHistoryCut
@@ -198,7 +200,8 @@ extension Client {
   func receive<R>(_ body: (inout World) throws -> R) throws -> R {
     guard let running else { throw RPCError.internalError("no request is running") }
     try host.checkDocument()
-    let origin = Origin.client(Text(try SessionProtocol.Meta(of: running.params).origin))
+    if isReadOnly { throw Self.readOnly }
+    let origin = origin(try SessionProtocol.Meta(of: running.params))
     var result = Result<R, any Error>.failure(RPCError.internalError("nothing was received"))
     host.world.realTime = host.now
     host.perform(origin) { world in
@@ -208,7 +211,11 @@ extension Client {
     return try result.get()
   }
 
+  /// The author of a request's changes.
+  private func origin(_ meta: SessionProtocol.Meta) -> Origin { .client(Text(meta.origin), author) }
+
   func replay(_ event: SessionProtocol.FeedEvent, of source: ObjectReference) throws {
+    if isReadOnly { throw Self.readOnly }
     guard host.followed[source] != nil else {
       throw RPCError(
         .notFollowed, "\"\(source.id)\" wants no file open.", path: "/params/source", expected: "a source that follows a file and runs"
@@ -217,8 +224,8 @@ extension Client {
     host.receive(event, of: source, canWait: false)
   }
 
-  private func cancel(_ process: ProcessID) {
-    host.world.begin(origin: .client(nil))
+  func cancel(_ process: ProcessID) {
+    host.world.begin(origin: .client(nil, author))
     if host.world.cancel(process) {
       host.propagateOrUnlink()
       host.publish()

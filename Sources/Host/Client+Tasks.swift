@@ -173,13 +173,18 @@ extension Client {
     _ task: RunningTask, _ outcome: Result<Plan<R>.Finish, any Error>
   ) {
     guard task.isRunning else { return }
-    host.world.begin(origin: .task)
+    host.world.begin(origin: .task, author: author)
+    let before = host.world.changeCount
     if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.clock.time(at: realTime)) }
     do {
       let result = try RelationAllowance(nanoseconds: RelationAllowance.onLoop).hold {
         let result = try outcome.get()(&host.world)
         host.propagateOrUnlink()
         return result
+      }
+      do { try checkRole(since: before, task.method) } catch {
+        host.world.rollBack()
+        throw error
       }
       host.commit(task.request?.meta.step ?? task.method)
       tasks.remove(task)

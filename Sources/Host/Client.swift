@@ -16,6 +16,11 @@ final class Client: MethodHost, HandlerClient {
   typealias Types = Server
 
   let host: Host
+  let number: ClientNumber
+  /// Whether it may not change the model.
+  var isReadOnly = false
+  /// When its last message came, in nanoseconds of the loop.
+  var heardAt: UInt64 = 0
   var router = Router()
   /// The commands of transactions, by name.
   var commands: [String: Command] = [:]
@@ -29,7 +34,7 @@ final class Client: MethodHost, HandlerClient {
   /// Whether the request that is being handled made a step that was too large for history.
   var historyWasCut = false
   /// The edit that this client has begun, while it is open.
-  private(set) var edit: EditID?
+  var edit: EditID?
   var files: FilePaths
   var subscribers = Subscribers()
   let tasks = Tasks()
@@ -56,16 +61,15 @@ final class Client: MethodHost, HandlerClient {
     let end: (ProcessEnd) -> Void
   }
 
-  init(of host: Host) {
+  init(of host: Host, _ number: ClientNumber) {
     self.host = host
+    self.number = number
     waitingSize = WaitingSize(limit: host.configuration.limits.resultBytes)
-    files = FilePaths(
-      root: host.configuration.workingDirectory, allowedDirectories: host.configuration.allowedDirectories,
-      writableDirectories: host.configuration.writableDirectories, allowsNetwork: host.configuration.allowsNetwork)
+    files = host.files
     registerAll()
   }
 
-  deinit { host.disconnect(ObjectIdentifier(self), edit) }
+  deinit { host.disconnect(ObjectIdentifier(self)) }
 
   var loop: any Loop { host.loop }
   var world: World { host.world }
@@ -77,14 +81,18 @@ final class Client: MethodHost, HandlerClient {
   /// Throws if another client's edit is open and the running command would become part of it or end it: the other client would
   /// undo this client's changes together with its edit.
   ///
-  /// - Parameter before: the edit that was open when the command began.
-  func checkEdit(since before: EditID?) throws(ModelError) {
-    if let before, before != edit, world.changesHistory { throw .editInProgress }
+  /// - Parameters:
+  ///   - before: the edit that was open when the command began.
+  ///   - editor: its client.
+  func checkEdit(since before: EditID?, of editor: ConnectedClientID?) throws(ModelError) {
+    if let before, before != edit, world.changesHistory { throw .editInProgress(by: editor) }
   }
 
   /// Records that a command of this client has begun or ended an edit.
   func noteEdit(since before: EditID?) {
-    if world.edit != before { edit = world.edit }
+    guard world.edit != before else { return }
+    edit = world.edit
+    if edit != nil, host.configuration.isShared { watchEdit() }
   }
 
   /// Makes the session. Called once.
@@ -95,6 +103,11 @@ final class Client: MethodHost, HandlerClient {
       logger: configuration.logger
     ) { RPCError($0, in: nil, at: "/params") }
     if recorder != nil { session.onInput = { [unowned self] in host.passBeforeInput() } }
+    if configuration.isShared {
+      heardAt = loop.nanoseconds
+      session.onInput = { [unowned self] in heardAt = loop.nanoseconds }
+    }
+    session.onClose = { [unowned self] in leave() }
     session.onRelease = { [unowned self] in self.session = nil }
     session.onDrained = { [unowned self] in drained() }
     session.hasMore = { [unowned self] in isHeldBack || isResumeScheduled || !host.waitingTaps.isEmpty }

@@ -199,7 +199,6 @@ extension Host {
     let start = loop.nanoseconds
     var ticks = 0
     while world.advance != nil {
-      let isBehind = clients.contains { $0.client.isBehind }
       let elapsed = loop.nanoseconds &- start
       if elapsed > Self.batchSlice || !isInBatch && (elapsed > Self.advanceSlice || ticks == Self.ticksInSlice || isBehind) {
         return continueAdvanceLater()
@@ -210,9 +209,11 @@ extension Host {
     for each in clients { each.client.session?.releaseInput() }
   }
 
+  /// Whether the only client has much to read. Several do not wait for one another.
+  private var isBehind: Bool { clients.count == 1 && clients.contains { $0.client.isBehind } }
+
   private func continueAdvanceLater() {
     for each in clients { each.client.session?.holdInput() }
-    let isBehind = clients.contains { $0.client.isBehind }
     let bound = LoopBound(self, on: loop)
     let go: @Sendable () -> Void = {
       let host = bound.value

@@ -31,6 +31,10 @@ public struct Configuration: Sendable {
   public var now: @Sendable () -> Instant
   /// The real time at the beginning of a session that is traced, or replayed.
   public var start: Instant?
+  /// Whether several clients share the model.
+  public var isShared = false
+  /// The file with the unsaved model of an earlier server, and the path of its document.
+  public var recovery: (file: String, path: String?)?
   /// Whether a trace is replayed, which makes the time pass.
   public var isReplay = false
   /// Returns memory freed by a bulk edit to the system.
@@ -58,6 +62,8 @@ public final class Host {
   package var world: World
   /// The connected clients. Each removes itself when its session ends.
   private(set) var clients: [Connected] = []
+  /// Number of clients that were ever connected.
+  private var connected: Int32 = 0
   var ticking: LoopTimer?
   /// Whether a trace has each step of real time.
   private(set) var isTraced = false
@@ -102,14 +108,22 @@ public final class Host {
     world = World(
       transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
       now: configuration.start ?? configuration.now(), isReplay: configuration.isReplay)
+    world.setRecovery(configuration.recovery)
   }
 
   /// The real time; in a session that is traced, or replays a trace, that of the last step which the trace has.
   var now: Instant { isTraced || world.clock.isReplayed ? world.realTime : configuration.now() }
 
   /// Adds a client and returns its session.
-  package func connect(_ recorder: TrafficRecorder? = nil) -> Session {
-    let client = Client(of: self)
+  ///
+  /// - Parameters:
+  ///   - root: its folder of relative paths; the working directory if nil.
+  ///   - isReadOnly: whether it may not change the model, whatever it asks for.
+  package func connect(_ recorder: TrafficRecorder? = nil, root: String? = nil, isReadOnly: Bool = false) -> Session {
+    connected += 1
+    let client = Client(of: self, ClientNumber(connected))
+    if let root { try? client.files.setRoot(root) }
+    client.isReadOnly = isReadOnly
     clients.append(Connected(id: ObjectIdentifier(client), client: client))
     if recorder != nil, configuration.start != nil { isTraced = true }
     return client.makeSession(recorder)
@@ -121,18 +135,11 @@ public final class Host {
     throw RPCError(.documentBusy, "A document is being opened.")
   }
 
-  /// Removes a disconnected client. Its open edit ends as a step, which can be undone.
-  func disconnect(_ client: ObjectIdentifier, _ edit: EditID?) {
-    clients.removeAll { $0.id == client }
-    guard let edit, edit == world.edit else { return }
-    turn { perform(.client(nil)) { try? $0.endEdit() } }
-  }
+  /// Forgets a client, whose session has ended.
+  func disconnect(_ client: ObjectIdentifier) { clients.removeAll { $0.id == client } }
 
-  /// Runs `body` as one turn of every client's session. Does nothing if there is no client.
-  func turn(_ body: () -> Void) {
-    guard !clients.isEmpty else { return }
-    turn(clients[...], body)
-  }
+  /// Runs `body` as one turn of every client's session.
+  func turn(_ body: () -> Void) { turn(clients[...], body) }
 
   private func turn(_ clients: ArraySlice<Connected>, _ body: () -> Void) {
     guard let session = clients.first?.client.session else { return body() }

@@ -195,9 +195,10 @@ extension Session {
   /// Some time after the end of input cancels what still runs, and gives up a client that has read nothing meanwhile. One that reads, however
   /// slowly, gets everything.
   private func leaveUnread(accepted before: Int) {
-    let bound = LoopBound(self, on: loop)
+    // Of several clients' sessions those that have ended shall not stay for the time.
+    let bound = LoopBound(WeakSession(session: self), on: loop)
     loop.schedule(after: limits.exitNanoseconds) {
-      let session = bound.value
+      guard let session = bound.value.session, !session.isClosed else { return }
       if session.unsent > 0, session.accepted == before { return session.giveUp() }
       session.turn { session.cancelAll() }
       session.leaveUnread(accepted: session.accepted)
@@ -209,4 +210,8 @@ extension Session {
     guard hasEndedInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
     end(.afterWriting(code: 0, grace: nil))
   }
+}
+
+private struct WeakSession {
+  weak var session: Session?
 }

@@ -68,6 +68,9 @@ public final class Session {
   public var hasMore: (() -> Bool)?
   /// Called before input that begins with a message.
   public var onInput: (() -> Void)?
+  /// Called when the connection of one of several clients has ended.
+  public var onClose: (() -> Void)?
+  private(set) var isClosed = false
   /// Called when nothing uses the session any more.
   public var onRelease: (() -> Void)?
   /// Receives the `processId` of `initialize`: the transport watches that process.
@@ -165,6 +168,16 @@ public final class Session {
     self.ending = ending
     if case .afterWriting(let code, _) = ending { record(.ended(code: code)) } else { record(.ended(code: nil)) }
     if turns == 0 { onOutput?() }
+  }
+
+  /// Ends all that belongs to the session, when a transport that serves several clients has lost or ended its connection.
+  public func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    end(.atOnce(code: 1))
+    onClose?()
+    cancelAll()
+    counters.pending = 0
   }
 
   /// The wire error for an error thrown by the application.

@@ -42,3 +42,39 @@ public func residentBytes() -> Int? {
   let numbers = text.split(separator: " ")
   return numbers.count > 1 ? Int(numbers[1]).map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } : nil
 }
+
+/// Starts a program in a session of its own: without input, with `output` as its standard output and error, and `ready` as descriptor 3.
+///
+/// - Returns: 0, or the system's error.
+public func spawnInBackground(_ executable: String, _ arguments: [String], output: CInt, ready: CInt) -> CInt {
+  #if canImport(Darwin)
+    var actions: posix_spawn_file_actions_t?
+    var attributes: posix_spawnattr_t?
+    let ownSession: Int16 = 0x0400
+  #else
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    let ownSession: Int16 = 0x80
+  #endif
+  posix_spawn_file_actions_init(&actions)
+  posix_spawnattr_init(&attributes)
+  defer {
+    posix_spawn_file_actions_destroy(&actions)
+    posix_spawnattr_destroy(&attributes)
+  }
+  posix_spawnattr_setflags(&attributes, ownSession)
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+  for target in 1...2 as ClosedRange<CInt> {
+    if output >= 0 {
+      posix_spawn_file_actions_adddup2(&actions, output, target)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_WRONLY, 0)
+    }
+  }
+  posix_spawn_file_actions_adddup2(&actions, ready, 3)
+  if ready != 3 { posix_spawn_file_actions_addclose(&actions, ready) }
+  var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+  defer { for pointer in pointers { free(pointer) } }
+  var process = pid_t()
+  return posix_spawn(&process, executable, &actions, &attributes, &pointers, environ)
+}

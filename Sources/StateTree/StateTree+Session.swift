@@ -18,7 +18,9 @@ extension StateTree {
   }
 
   package static func document(_ world: World) -> StateNode {
-    branch(["path": world.document.path, "isModified": world.history.isModified])
+    branch([
+      "path": world.document.path, "recovery": world.document.recovery?.file, "isModified": world.history.isModified,
+    ])
   }
 
   private static func branch(_ members: KeyValuePairs<String, any MemberReadable>) -> StateNode {

@@ -45,7 +45,7 @@ package final class ViewpointSubscriber: Subscriber {
     guard case .changed(let object, let property) = change.event, object == scope,
       property == .viewpoint || property == .isNavigating
     else { return 0 }
-    if case .client(let name?) = change.origin, name == Text(exceptOrigin) { return 0 }
+    if case .client(let name?, _) = change.origin, name == Text(exceptOrigin) { return 0 }
     defer { origin = change.origin }
     return origin == nil ? 0 : 1
   }

@@ -93,7 +93,7 @@ package final class StateSubscriber: Subscriber {
 
   package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
     if needsResync { return 1 }
-    if case .client(let name?) = change.origin, name == Text(exceptOrigin) {
+    if case .client(let name?, _) = change.origin, name == Text(exceptOrigin) {
       assumeKnown(change.event, path, world)
       return 0
     }

@@ -30,7 +30,7 @@ package enum Wire {
 
   package static func origin(_ origin: Origin) -> SessionProtocol.Origin {
     switch origin {
-    case .client(let name): .client(name?.string)
+    case .client(let name, let client): .client(.init(name: name?.string, id: client?.id.rawValue))
     case .animation: .animation
     case .location: .location
     case .task: .task

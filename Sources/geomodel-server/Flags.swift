@@ -22,6 +22,12 @@ struct Flags {
       --feeds N               files, FIFOs and devices that are followed at the same time (64)
       --engine-memory N       bytes that a process which computes with geometries may use (1073741824)
       --exit-timeout S        seconds that requests, and a client that reads nothing, may still take after the end of input (10)
+      --listen [NAME]         serve several clients, on a socket of the user alone; NAME is `default` if absent
+      --attach [NAME]         forward standard input and output to that server, which is started if need be with the other flags
+      --read-only             with --attach: this client may not change the model
+      --linger S              with --listen: seconds without clients after which it ends, if nothing is unsaved and nothing runs (600)
+      --list                  which servers there are, with document, clients and what is unsaved; --json: one object a line
+      --stop [NAME]           end that server; an unsaved model is kept for the next of the name, which document/recover opens
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
       --max-message-bytes N   refuse longer messages (67108864)
       --max-values N          refuse messages with more JSON values (4000000)
@@ -46,8 +52,17 @@ struct Flags {
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
   var documentBytes = 1 << 30
+  enum Role { case stdio, listen(String), attach(String), list, stop(String) }
+  var role = Role.stdio
+  var isReadOnly = false
+  var lingerSeconds = 600
+  var isJSON = false
+  /// A descriptor that is closed once clients can connect; for those who start a server in the background.
+  var ready: CInt?
   /// The flags that influence answers, as arguments, for traces.
   var replayed: [String] = []
+  /// Further flags that a server started by `--attach` gets.
+  var passed: [String] = []
 
   /// Parses the flags. Ends the process for flags that ask for that, such as help, and for invalid ones.
   static func parse(_ arguments: [String]) -> Flags {
@@ -61,6 +76,11 @@ struct Flags {
         guard let value = rest.popFirst() else { refuse("\(name) needs a value") }
         return value
       }
+      func serverName() -> String {
+        if parts.count == 2 { return parts[1] }
+        guard let next = rest.first, !next.hasPrefix("-") else { return "default" }
+        return rest.removeFirst()
+      }
       func number() -> Int {
         let text = value()
         guard let number = Int(text), number > 0 else { refuse("\(name) needs a positive number, not \(text)") }
@@ -70,6 +90,18 @@ struct Flags {
       switch name {
       // LSP clients pass the transport; only this one exists.
       case "--stdio": break
+      case "--listen": flags.role = .listen(serverName())
+      case "--attach": flags.role = .attach(serverName())
+      case "--list": flags.role = .list
+      case "--stop": flags.role = .stop(serverName())
+      case "--read-only": flags.isReadOnly = true
+      case "--json": flags.isJSON = true
+      case "--linger":
+        let text = value()
+        guard let seconds = Int(text), (0...1_000_000_000).contains(seconds) else { refuse("--linger needs seconds, not \(text)") }
+        flags.lingerSeconds = seconds
+        flags.passed += [name, text]
+      case "--ready-descriptor": flags.ready = CInt(value())
       case "--version": leave("geomodel-server \(WireProtocol.productVersion)\n", code: 0, on: 1)
       case "--help", "-h": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()
@@ -88,6 +120,7 @@ struct Flags {
         let text = value()
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }
         flags.logLevel = level
+        flags.passed += [name, text]
       case "--reader-memory": flags.readerMemory = UInt64(number())
       case "--engine-memory": flags.engineMemory = UInt64(number())
       case "--feeds": flags.feeds = min(number(), 1024)
@@ -101,6 +134,8 @@ struct Flags {
       default: refuse("there is no flag \(argument)")
       }
     }
+    if case .stdio = flags.role { return flags }
+    if flags.traceFile != nil || flags.replayStart != nil { refuse("--trace-file and --replay-from are of a server with one client") }
     return flags
   }
 

@@ -26,6 +26,20 @@ func serve(_ flags: Flags) -> Never {
       Flags.leave("geomodel-server: \(path) cannot be written: \(errorText())\n", code: 73, on: 2)
     }
   }
+  var configuration = makeConfiguration(flags, logger)
+  configuration.start = start
+  configuration.isReplay = flags.replayStart != nil
+  let wiring = configuration
+  StdioServer.run(
+    logger: logger, trace: trace, waitingLimit: configuration.readers.limit, watchesClient: flags.replayStart == nil,
+    atEnd: UnfinishedSaves.remove
+  ) { loop, recorder in
+    Host.makeSession(wiring, on: loop, recorder: recorder)
+  }
+}
+
+/// What every kind of server has in common.
+func makeConfiguration(_ flags: Flags, _ logger: Logger) -> Configuration {
   let transformer = PROJTransformer()
   let readers = Readers(
     executable: executablePath(), memory: flags.readerMemory, longLimit: flags.readers,
@@ -33,8 +47,6 @@ func serve(_ flags: Flags) -> Never {
   var configuration = Configuration(
     transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
     readers: readers, logger: logger, now: currentInstant)
-  configuration.start = start
-  configuration.isReplay = flags.replayStart != nil
   configuration.limits = flags.limits
   configuration.documentLimits.bytes = flags.documentBytes
   configuration.allowedDirectories = flags.allowedDirectories
@@ -42,13 +54,7 @@ func serve(_ flags: Flags) -> Never {
   configuration.allowsNetwork = flags.allowsNetwork
   configuration.trimMemory = trimMemory
   configuration.residentBytes = residentBytes
-  let wiring = configuration
-  StdioServer.run(
-    logger: logger, trace: trace, waitingLimit: readers.limit, watchesClient: flags.replayStart == nil,
-    atEnd: UnfinishedSaves.remove
-  ) { loop, recorder in
-    Host.makeSession(wiring, on: loop, recorder: recorder)
-  }
+  return configuration
 }
 
 private func currentInstant() -> Instant {

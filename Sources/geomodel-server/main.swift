@@ -19,4 +19,11 @@ if arguments.count > 2, arguments[1] == "--engine", let memory = UInt64(argument
 if arguments.count > 2, arguments[1] == "--feed", let memory = UInt64(arguments[2]) {
   FeedProcess.serve(at: 3, memory: memory)
 }
-serve(Flags.parse(arguments))
+let flags = Flags.parse(arguments)
+switch flags.role {
+case .stdio: serve(flags)
+case .listen(let name): listen(flags, name)
+case .attach(let name): attach(flags, name)
+case .list: list(flags)
+case .stop(let name): stop(name)
+}

@@ -408,7 +408,7 @@ class Bench:
                     raise Failed(f"{method}: {answer[:300].decode()}")
                 return seconds
 
-            call("initialize", protocolVersions=["0.5"])
+            call("initialize", protocolVersions=["0.6"])
             yield call
             process.stdin.close()
 

@@ -21,6 +21,8 @@ struct CoverageTests {
     "readerFailed": "Tests/NativeTests/ReaderTests.swift",
     "writerFailed": "Tests/NativeTests/WriterTests.swift",
     "engineFailed": "Tests/NativeTests/EngineTests.swift",
+    "serverLost": "Clients/python/tests/test_sharing.py",
+    "undoConflict": "Clients/python/tests/test_sharing.py",
   ]
 
   /// Items a case covers beyond the messages in it, as it states.
@@ -105,7 +107,7 @@ struct CoverageTests {
   }
 
   @Test func `errors that messages cannot cause are tested where stated`() {
-    let tests = SourceFile.all(in: ["Tests"], endings: ["swift"])
+    let tests = SourceFile.all(in: ["Tests", "Clients/python/tests"], endings: ["swift", "py"])
     for (name, path) in Self.beyondMessages {
       #expect(tests.first { $0.path == path }?.text.contains(name) == true, "\(path) does not test \(name)")
     }

@@ -113,6 +113,15 @@ struct ValuesChanged: UndoRecord {
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
 
+  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+    let names = Set(before.map(\.name))
+    let isTouched = later.contains { other in
+      guard other.object == object, other.kind != .revision else { return false }
+      return (other as? ValuesChanged)?.before.contains { names.contains($0.name) } ?? true
+    }
+    return isTouched ? nil : self
+  }
+
   func note(in live: inout LiveWrites) { live.add(Set(before.map { Text($0.name) }), of: object) }
 
   func without(_ live: LiveWrites) -> any UndoRecord {

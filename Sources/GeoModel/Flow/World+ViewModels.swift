@@ -43,7 +43,7 @@ extension World {
       definitions = PropertyDefinitions(properties)
     default: throw .oneOf(["type", "properties"])
     }
-    let author: Text? = if case .client(let name) = origin { name } else { nil }
+    let author: Text? = if case .client(let name, _) = origin { name } else { nil }
     return try makeViewModel(id, type, definitions, owner, author, values)
   }
 
@@ -189,7 +189,7 @@ extension World {
   public func writable(_ name: String, of model: ViewModel) throws(ModelError) -> PropertyDefinition {
     let property = try model.property(name)
     var isOwn = true
-    if property.access == .owner, case .client(let author) = origin { isOwn = author == model.author }
+    if property.access == .owner, case .client(let author, _) = origin { isOwn = author == model.author }
     guard property.derivation == nil, isOwn else {
       throw .flow(.readOnly(ModelPath(model.reference, name).description))
     }

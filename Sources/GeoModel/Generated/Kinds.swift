@@ -18,12 +18,13 @@ public typealias EnvironmentKeyID = ID<EnvironmentKey>
 public typealias EnvironmentScopeID = ID<EnvironmentScope>
 public typealias GeotriggerMonitorID = ID<GeotriggerMonitor>
 public typealias JobID = ID<Job>
+public typealias ConnectedClientID = ID<ConnectedClient>
 
 /// The members of the state tree's root that hold objects by id.
 public enum Collection: String, Hashable, Sendable, CaseIterable {
   case
     sources, maps, layers, scenes, views, overlays, locationSources, entitySources, locationDisplays,
-    viewModelTypes, viewModels, bindings, links, environmentKeys, environments, geotriggers, jobs
+    viewModelTypes, viewModels, bindings, links, environmentKeys, environments, geotriggers, jobs, clients
 
   /// The type of the objects.
   var kind: any Entity.Type {
@@ -45,6 +46,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environments: EnvironmentScope.self
     case .geotriggers: GeotriggerMonitor.self
     case .jobs: Job.self
+    case .clients: ConnectedClient.self
     }
   }
 
@@ -68,6 +70,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environments: "node"
     case .geotriggers: "geotrigger"
     case .jobs: "job"
+    case .clients: "client"
     }
   }
 
@@ -91,6 +94,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environments: "environment"
     case .geotriggers: "geotrigger"
     case .jobs: "job"
+    case .clients: "client"
     }
   }
 
@@ -114,6 +118,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environments: false
     case .geotriggers: true
     case .jobs: true
+    case .clients: false
     }
   }
 
@@ -137,6 +142,7 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     case .environments: true
     case .geotriggers: true
     case .jobs: true
+    case .clients: false
     }
   }
 
@@ -163,6 +169,7 @@ public struct Registries: Sendable {
   public internal(set) var environments = Registry<EnvironmentScope>()
   public internal(set) var geotriggers = Registry<GeotriggerMonitor>()
   public internal(set) var jobs = Registry<Job>()
+  public internal(set) var clients = Registry<ConnectedClient>()
 }
 
 extension World {
@@ -233,6 +240,10 @@ extension World {
   public internal(set) var jobs: Registry<Job> {
     @inlinable _read { yield registries.jobs }
     _modify { yield &registries.jobs }
+  }
+  public internal(set) var clients: Registry<ConnectedClient> {
+    @inlinable _read { yield registries.clients }
+    _modify { yield &registries.clients }
   }
 }
 
@@ -345,4 +356,11 @@ extension Job {
   public static let collection = Collection.jobs
   public static var registry: WritableKeyPath<World, Registry<Job>> & Sendable { \.registries.jobs }
   public static let isUndoable = false
+}
+
+extension ConnectedClient {
+  public static let collection = Collection.clients
+  public static var registry: WritableKeyPath<World, Registry<ConnectedClient>> & Sendable { \.registries.clients }
+  public static let isUndoable = false
+  public var owner: ObjectReference? { nil }
 }

@@ -4,28 +4,39 @@
 /// A member of an object in the state tree, by its name there.
 public enum Property: String, CaseIterable, Hashable, Sendable {
   case
-    owner, name, status, fields, trackIdField, timeField, speedField, courseField, spatialReference,
-    maxObservations, maxObservationsPerTrack, maxAge, replayFactor, entityCount, observationCount, extent,
-    counts, values, objects, feed, fences, whereClause, rule, relation, buffer, accuracyMode, maxAccuracy,
-    minimumDwell, reportCrossings, forecastHorizon, sequence, condition, message, actions, warnings,
-    insideCount, eventCount, lateCount, inaccurateCount, method, params, progress, done, total, messages,
-    kind, map, scene, group, source, entitySource, sourceLayer, isVisible, opacity, minScale, maxScale,
-    loadStatus, layers, visibilityMode, geometryType, featureCount, selectedCount, definitionExpression,
-    time, isTimeFilterEnabled, renderer, labels, labelsEnabled, popup, featureReduction, trackDisplay,
-    isPopupEnabled, line, startTime, velocity, interval, loops, authorization, staleAfter, minDistance,
-    minInterval, layer, maxDistance, factor, track, isStale, location, heading, refusals, satellites,
-    autoPanMode, wanderExtentFactor, initialZoomScale, navigationPointHeightFactor, trailLength, symbol,
-    symbolAngle, trail, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint,
-    referenceScale, maxExtent, scaleLevels, rotationSnap, backgroundColor, view, selectionColor,
-    renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint, center, scale,
-    rotation, isNavigating, cameraController, overlays, locationDisplay, mode, tickRate, canUndo, canRedo,
-    undoName, redoName, isEditing, isModified, environment, graphics, layerViewStates
+    name, version, isReadOnly, isEditing, view, cursor, owner, status, fields, trackIdField, timeField,
+    speedField, courseField, spatialReference, maxObservations, maxObservationsPerTrack, maxAge,
+    replayFactor, entityCount, observationCount, extent, counts, values, objects, feed, fences, whereClause,
+    rule, relation, buffer, accuracyMode, maxAccuracy, minimumDwell, reportCrossings, forecastHorizon,
+    sequence, condition, message, actions, warnings, insideCount, eventCount, lateCount, inaccurateCount,
+    method, params, progress, done, total, messages, kind, map, scene, group, source, entitySource,
+    sourceLayer, isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType,
+    featureCount, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels,
+    labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled, line, startTime, velocity,
+    interval, loops, authorization, staleAfter, minDistance, minInterval, layer, maxDistance, factor, track,
+    isStale, location, heading, refusals, satellites, autoPanMode, wanderExtentFactor, initialZoomScale,
+    navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap, operationalLayers,
+    tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels, rotationSnap,
+    backgroundColor, selectionColor, renderingMode, graphicCount, baseSurface, driver, path, width, height,
+    dpi, viewpoint, center, scale, rotation, isNavigating, cameraController, overlays, locationDisplay,
+    mode, tickRate, recovery, canUndo, canRedo, undoName, redoName, isModified, environment, graphics,
+    layerViewStates
 }
 
 extension Collection {
   /// What the protocol says of a member of these objects; empty for one that it does not list.
   package func traits(of property: Property) -> MemberTraits {
     switch self {
+    case .clients:
+      switch property {
+      case .name, .version, .isReadOnly:
+        [.returned]
+      case .isEditing, .cursor:
+        [.returned, .observed]
+      case .view:
+        [.returned, .observed, .refers]
+      default: []
+      }
     case .entitySources:
       switch property {
       case .owner:

@@ -4,8 +4,8 @@ import Geometry
 
 /// The author of a change.
 public enum Origin: Hashable, Sendable {
-  /// A request; the name is its `origin`.
-  case client(Text?)
+  /// A request; the name is its `origin`. The number is that of its client, where several share the model.
+  case client(Text?, ClientNumber? = nil)
   case animation
   case location
   case task

@@ -4,6 +4,8 @@
 public struct DocumentState: Sendable {
   /// The absolute path of the document's file; nil before the first save.
   public internal(set) var path: String?
+  /// The file with the unsaved model of an earlier server, which can be opened, and the path of its document.
+  public internal(set) var recovery: (file: String, path: String?)?
   /// Members of the file that this version does not know.
   public internal(set) var unknownMembers = UnknownMembers()
   /// Number of the document in the session. Ids repeat across documents, so what was begun with an earlier document compares this

@@ -61,7 +61,9 @@ public enum ModelError: Error, Hashable, Sendable {
   case nothingToRedo
   /// A live command creates, removes or moves objects, or changes history.
   case undoRequired
-  case editInProgress
+  case editInProgress(by: ConnectedClientID?)
+  /// A later step of another client is in the way of undo.
+  case undoConflict(step: String, client: ConnectedClientID?)
   case noEdit
   case editTooLarge
   /// A renderer, label or popup is not valid for the layer.

@@ -69,10 +69,24 @@ public struct History: Sendable {
   }
 
   /// Adds the step of a command.
-  mutating func add(_ name: String, _ undoRecords: [any UndoRecord], at revision: Int) {
+  ///
+  /// - Parameters:
+  ///   - author: the client that made it.
+  ///   - taken: the earlier steps that it takes back.
+  mutating func add(
+    _ name: String, _ undoRecords: [any UndoRecord], at revision: Int, by author: ClientNumber?, takingBack taken: TakenBack?
+  ) {
     lastContent += 1
     undone = []
-    push(Step(name: name, undoRecords: undoRecords, contentNumber: lastContent, revision: revision))
+    push(
+      Step(
+        name: name, undoRecords: undoRecords, contentNumber: lastContent, revision: revision, author: author, takesBack: taken))
+  }
+
+  /// Sets whether a later step takes a step back.
+  mutating func mark(_ content: Int, isTakenBack: Bool) {
+    guard let index = done.lastIndex(where: { $0.contentNumber == content }) else { return }
+    done[index].isTakenBack = isTakenBack
   }
 
   /// Adds the records of a command to the open edit. If it is the last command, the edit's step has the same content number.
@@ -88,7 +102,8 @@ public struct History: Sendable {
   mutating func add(_ edit: OpenEdit, _ undoRecords: [any UndoRecord]) {
     undone = []
     push(
-      Step(name: edit.name ?? "edit", undoRecords: undoRecords, contentNumber: content.step, revision: edit.revision))
+      Step(
+        name: edit.name ?? "edit", undoRecords: undoRecords, contentNumber: content.step, revision: edit.revision, author: edit.author))
   }
 
   /// Records a live write: the document is modified, and steps stay.

@@ -1,5 +1,12 @@
 // A step of history, and the open edit, which becomes one.
 
+/// Steps that a later one takes back, by their content numbers.
+struct TakenBack: Sendable {
+  var steps: [Int] = []
+  /// Whether they took others back themselves, which are in effect again.
+  var restores = false
+}
+
 /// One undoable unit: a command, a transaction or an edit.
 struct Step: Sendable {
   let name: String
@@ -7,6 +14,12 @@ struct Step: Sendable {
   let contentNumber: Int
   /// Revision at which the step was done, or begun if it is an edit.
   let revision: Int
+  /// The client that made it; nil where one has the model alone.
+  let author: ClientNumber?
+  /// The earlier steps that this one takes back.
+  let takesBack: TakenBack?
+  /// Whether a later step takes it back.
+  var isTakenBack = false
   private(set) var byteCount: Int
   /// Values set by live writes since the step was undone; redo keeps them.
   var live = LiveWrites()
@@ -17,8 +30,11 @@ struct Step: Sendable {
   /// Indexes of records by object, and of removals by parent. Made when records are first forgotten.
   private var index: (records: [ObjectReference: [Int]], removals: [ObjectReference: [Int]])?
 
-  init(name: String, undoRecords: [any UndoRecord], contentNumber: Int, revision: Int) {
+  init(
+    name: String, undoRecords: [any UndoRecord], contentNumber: Int, revision: Int, author: ClientNumber? = nil, takesBack: TakenBack? = nil
+  ) {
     self.name = name
+    (self.author, self.takesBack) = (author, takesBack)
     records = undoRecords
     self.contentNumber = contentNumber
     self.revision = revision
@@ -35,7 +51,10 @@ struct Step: Sendable {
 
   /// The step with other records: those that redo or undo it.
   func with(_ undoRecords: [any UndoRecord], at revision: Int) -> Step {
-    Step(name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision)
+    changed(
+      Step(
+        name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision, author: author, takesBack: takesBack)
+    ) { $0.isTakenBack = isTakenBack }
   }
 
   /// The records of objects that the step removed from a parent.
@@ -90,6 +109,8 @@ struct OpenEdit: Sendable {
   let name: String?
   /// First revision within the edit.
   let revision: Int
+  /// The client that began it; nil where one has the model alone.
+  let author: ClientNumber?
   /// Content when the edit began, including later changes that undo leaves alone.
   var content: ContentTag
   var undoRecords: [any UndoRecord] = []
@@ -101,8 +122,9 @@ struct OpenEdit: Sendable {
   /// Objects of `undoRecords`, and those from which they removed others.
   private var objects: Set<ObjectReference> = []
 
-  init(name: String?, revision: Int, content: ContentTag) {
+  init(name: String?, revision: Int, author: ClientNumber?, content: ContentTag) {
     self.name = name
+    self.author = author
     self.revision = revision
     self.content = content
   }

@@ -28,6 +28,9 @@ protocol UndoRecord: Sendable {
   /// The record in the form that a step keeps, made when the step ends and it is known which values of the object the step has
   /// changed. Nil if the record need not change.
   func settled(in world: World) -> (any UndoRecord)?
+  /// The record that takes the change back alone, although later steps with these records have been made since; nil if they changed
+  /// the same, or what this one made.
+  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)?
   /// Adds the changes of a later record of the object, whose earlier state this one holds.
   mutating func cover(_ later: any UndoRecord)
   /// Adds the values that the change has set to `live`.
@@ -47,6 +50,9 @@ extension UndoRecord {
   func isUnchanged(_ member: String, in world: World) -> Bool? { nil }
   func changesStructure(in world: World) -> Bool { kind.isStructure }
   func settled(in world: World) -> (any UndoRecord)? { nil }
+  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+    later.contains { world.isWithin($0.object, object) || $0.requiredParent == object } ? nil : self
+  }
   mutating func cover(_ later: any UndoRecord) {}
   func note(in live: inout LiveWrites) {}
   func without(_ live: LiveWrites) -> any UndoRecord { self }
@@ -174,6 +180,19 @@ struct Changed<Element: Entity>: UndoRecord {
   private func earlier(than now: Element) -> Element {
     (names.map { memento.keepingSettable(of: now, except: $0) } ?? memento).undone(from: now)
   }
+  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+    let others = later.filter { $0.object == object && $0.kind != .revision && $0.kind != .contents }
+    guard let next = others.first else { return self }
+    // Of each state only what its own step changed counts.
+    guard Element.collection != .environments, let after = next as? Changed, others.allSatisfy({ $0.kind == .members }),
+      let now = Element.current(memento.id, in: world)
+    else { return nil }
+    let own = Element.members.filter { $0.differs?(memento, after.memento) == true }
+    guard own.allSatisfy({ $0.copy != nil && $0.differs?(after.memento, now) != true }) else { return nil }
+    var back = now.memento
+    for member in own { member.copy?(&back, memento) }
+    return Changed(memento: back)
+  }
   func isUnchanged(_ member: String, in world: World) -> Bool? {
     // Derived members are not in the memento.
     guard let member = Element.members.first(where: { $0.name == member }), member.traits.contains(.modifies),
@@ -263,6 +282,15 @@ struct Edited: UndoRecord {
       overlay.store.rollBack(undoRecord)
       overlay.selectedCount = overlay.store.selectedCount
     }
+  }
+  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+    let own = undoRecord
+    let isTouched = later.contains { other in
+      guard other.object == object else { return false }
+      guard let edited = other as? Edited else { return other.kind.isStructure }
+      return own.meets(edited.undoRecord)
+    }
+    return isTouched ? nil : self
   }
   func undo(_ world: inout World) { world.undoGraphics(undoRecord, of: id) }
   func note(in live: inout LiveWrites) { live.add(undoRecord, of: id) }

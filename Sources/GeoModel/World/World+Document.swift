@@ -22,6 +22,7 @@ extension World {
     empty.document = DocumentState()
     empty.viewModelTypes = viewModelTypes
     empty.environmentKeys = environmentKeys
+    empty.clients = clients
     return empty
   }
 
@@ -41,6 +42,21 @@ extension World {
     next.recordDerived()
     return next
   }
+
+  /// Takes over the objects of a document that was saved in place of the unsaved model of an earlier server.
+  ///
+  /// - Parameter next: the result of ``opening(_:path:_:)``, with the path of that model's document.
+  public mutating func openRecovered(_ next: World) {
+    replace(by: next)
+    changeHistory { world in
+      world.history.recordOtherChange()
+      world.document.recovery = nil
+      world.record(.document(.recovery))
+    }
+  }
+
+  /// Sets, before all commands, what an earlier server has left.
+  public mutating func setRecovery(_ recovery: (file: String, path: String?)?) { document.recovery = recovery }
 
   private mutating func replace(by next: World) {
     // Opening a document is not undone.

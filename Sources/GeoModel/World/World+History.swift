@@ -35,7 +35,7 @@ extension World {
       // A single record always differs from the current state.
       let net = undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords
       let undoRecords = settled(net)
-      if History.isStep(undoRecords) { history.add(name, undoRecords, at: revision) }
+      if History.isStep(undoRecords) { history.add(name, undoRecords, at: revision, by: author, takingBack: takingBack) }
     }
     if hasOther { history.recordOtherChange() }
   }
@@ -73,7 +73,7 @@ extension World {
   private mutating func revertStep(
     _ take: (inout History) -> Step?, orThrow none: ModelError, _ put: (inout History, Step) -> Void
   ) throws(ModelError) -> String {
-    guard !history.isEditing else { throw .editInProgress }
+    try checkNoEdit()
     saveHistoryForRollback()
     let before = history.state
     guard let step = take(&history) else { throw none }
@@ -108,8 +108,11 @@ extension World {
 
   /// Begins an edit: all commands until its end become one step.
   public mutating func beginEdit(_ name: String?) throws(ModelError) {
-    guard !history.isEditing else { throw .editInProgress }
-    changeHistory { $0.history.edit = OpenEdit(name: name, revision: $0.revision + 1, content: $0.history.contentTag) }
+    try checkNoEdit()
+    changeHistory {
+      $0.history.edit = OpenEdit(name: name, revision: $0.revision + 1, author: $0.author, content: $0.history.contentTag)
+      $0.showEditing(true, by: $0.author)
+    }
   }
 
   /// Ends the open edit, which becomes one step.
@@ -118,6 +121,7 @@ extension World {
     isStep = false
     changeHistory { world in
       world.history.edit = nil
+      world.showEditing(false, by: edit.author)
       let undoRecords = world.coalesced(world.undoable(edit.undoRecords))
       if edit.isTooLarge {
         world.history.forgetAll()
@@ -136,6 +140,7 @@ extension World {
     guard !edit.isTooLarge else { throw .editTooLarge }
     changeHistory { world in
       world.history.edit = nil
+      world.showEditing(false, by: edit.author)
       _ = world.revert(edit.undoRecords, doneAt: edit.revision)
       world.history.recordCancelled(edit)
     }
@@ -149,8 +154,13 @@ extension World {
 
   @inlinable public var isEditing: Bool { history.isEditing }
 
-  /// The open edit. The client that began it keeps its id; the world does not know the client.
+  /// The open edit. The client that began it keeps its id.
   public var edit: EditID? { history.edit.map { EditID(revision: $0.revision) } }
+
+  func checkNoEdit() throws(ModelError) {
+    guard let edit = history.edit else { return }
+    throw .editInProgress(by: edit.author?.id)
+  }
 
   /// Whether the current command, before its ``commit(_:)``, will make a step or extend the open edit, or has changed history.
   ///

@@ -52,7 +52,7 @@ extension World {
   /// Whether an object belongs to a document, not to the session.
   private func isReplaced<E: Entity>(_ id: ID<E>) -> Bool {
     switch E.collection {
-    case .viewModelTypes, .environmentKeys: false
+    case .viewModelTypes, .environmentKeys, .clients: false
     case .environments: id.rawValue != EnvironmentScope.session.rawValue
     default: true
     }

@@ -50,6 +50,10 @@ public struct World: Sendable {
   /// The recordings that run, by source.
   public internal(set) var recorders: [ObjectReference: [Recorder]] = [:]
   var origin = Origin.client(nil)
+  /// The client whose steps the current command makes; nil where one has the model alone.
+  var author: ClientNumber?
+  /// The steps that the current command takes back out of order.
+  var takingBack: TakenBack?
   /// Whether the current command makes a step of history.
   var isStep = true
   /// Whether the current command is live: it makes no step, whatever it changes.
@@ -116,9 +120,13 @@ public struct World: Sendable {
 
   /// Begins a command, a tick or the end of a task. The changes until ``commit(_:)`` share one revision and `origin`.
   ///
-  /// - Parameter isLive: whether the command makes no step of history; see ``checkLive()``.
-  public mutating func begin(origin: Origin, isLive: Bool = false) {
+  /// - Parameters:
+  ///   - isLive: whether the command makes no step of history; see ``checkLive()``.
+  ///   - author: the client whose steps it makes; that of the origin if nil.
+  public mutating func begin(origin: Origin, isLive: Bool = false, author: ClientNumber? = nil) {
     self.origin = origin
+    if case .client(_, let client) = origin { self.author = author ?? client } else { self.author = author }
+    takingBack = nil
     self.isLive = isLive
     hasChanged = false
     isStep = true
@@ -230,6 +238,7 @@ public struct World: Sendable {
     let before = self
     let made = next.revision
     self = next
+    clients = before.clients
     continueSession(of: before)
     (changes, examined, ended, start, replaced) = (
       before.changes, before.changes.count, before.ended, before.start, [before]
@@ -288,6 +297,9 @@ public struct World: Sendable {
   }
 
   public var hasChanges: Bool { !changes.isEmpty }
+
+  /// Number of changes of the current command so far.
+  public var changeCount: Int { recorded.count }
 
   /// Makes the numbers of new objects differ from those of another world.
   mutating func skipNumbers(of other: World) { lastNumber = max(lastNumber, other.lastNumber) }

@@ -2454,6 +2454,22 @@ public enum DocumentProtocol {
     public typealias Result = DocumentProtocol.DocumentInfo
   }
 
+  /// Opens the document that a shared server wrote when it was ended with unsaved changes. It has the path of the
+  /// earlier document and is modified; the next save ends what can be recovered.
+  public enum Recover {
+    public static let name: StaticString = "document/recover"
+
+    public struct Params: JSONDecodable, Sendable {
+      public init() {}
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+      }
+    }
+
+    public typealias Result = DocumentProtocol.DocumentInfo
+  }
+
   /// The state of the document.
   public enum Get {
     public static let name: StaticString = "document/get"

@@ -10,6 +10,7 @@ public protocol DocumentHandlers: MethodHandlers {
   typealias Save = DocumentProtocol.Save
   typealias SaveAs = DocumentProtocol.SaveAs
   typealias Revert = DocumentProtocol.Revert
+  typealias Recover = DocumentProtocol.Recover
   typealias Get = DocumentProtocol.Get
 
   /// Begins an empty document.
@@ -27,6 +28,9 @@ public protocol DocumentHandlers: MethodHandlers {
   /// Opens the document's file again; unsaved changes are lost.
   static func revert(_ params: Revert.Params, in world: inout Types.World) throws -> TaskPlan<Types, Revert.Result>
 
+  /// Opens the document that a shared server wrote when it was ended with unsaved changes.
+  static func recover(_ params: Recover.Params, in world: inout Types.World) throws -> TaskPlan<Types, Recover.Result>
+
   /// The state of the document.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 }
@@ -39,6 +43,7 @@ extension DocumentHandlers {
     host.task("document/save", save)
     host.task("document/saveAs", saveAs)
     host.task("document/revert", revert)
+    host.task("document/recover", recover)
     host.query("document/get", get)
   }
 }

@@ -5,12 +5,12 @@ import JSON
 
 /// Undo and redo, and edits that combine commands into one step.
 ///
-/// A session has one history: the last 100 steps, within 64 MiB. A step holds the changes of one command, transaction
-/// or edit; `meta.step` names it. A command without a net change makes no step: redo and whether the document is
-/// modified are unaffected. Undo restores maps, scenes, layers, overlays with their graphics, and all their
-/// properties, values of view models and of the environment; closed objects return with their ids. It does not
-/// restore viewpoints, selections, live location, sources, views, tasks, subscriptions and load state: a closed view
-/// stays closed, and so do its overlays.
+/// A model has one history, which the clients of a shared server share: the last 100 steps, within 64 MiB. A step
+/// holds the changes of one command, transaction or edit; `meta.step` names it. A command without a net change makes
+/// no step: redo and whether the document is modified are unaffected. Undo restores maps, scenes, layers, overlays
+/// with their graphics, and all their properties, values of view models and of the environment; closed objects return
+/// with their ids. It does not restore viewpoints, selections, live location, sources, views, tasks, subscriptions
+/// and load state: a closed view stays closed, and so do its overlays.
 ///
 /// With `meta.undo: false` a command makes no step and discards none: redo stays possible. Undo of an earlier step
 /// restores only what that step changed, and skips what no longer exists. Redo restores the state before the undo,
@@ -79,22 +79,29 @@ public enum EditProtocol {
     }
   }
 
-  /// Undoes the newest steps. Its changes have the origin `undo`.
+  /// Undoes the newest steps. Its changes have the origin `undo`. With `own` the newest steps of this client alone,
+  /// whatever others did since: if no later step of another touched the same members or objects, else `undoConflict`.
   public enum Undo {
     public static let name: StaticString = "edit/undo"
 
     public struct Params: JSONDecodable, Sendable {
       /// Number of steps. If there are fewer, the request is refused.
       public var steps: Int
+      /// Only steps of this client. A step that is not the newest stays in the history, and what takes it back is a
+      /// further step, which `edit/redo` with `own` takes back again.
+      public var own: Bool
 
-      public init(steps: Int = 1) {
+      public init(steps: Int = 1, own: Bool = false) {
         self.steps = steps
+        self.own = own
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         let steps = json["steps"]
         self.steps = try steps.isPresent ? steps.integer("integer in 1...100") { $0 >= 1 && $0 <= 100 } : 1
+        let own = json["own"]
+        self.own = try own.isPresent ? own.bool() : false
       }
     }
 
@@ -127,15 +134,20 @@ public enum EditProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Number of steps. If there are fewer, the request is refused.
       public var steps: Int
+      /// Only steps that this client has taken back with `own`, newest first.
+      public var own: Bool
 
-      public init(steps: Int = 1) {
+      public init(steps: Int = 1, own: Bool = false) {
         self.steps = steps
+        self.own = own
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         let steps = json["steps"]
         self.steps = try steps.isPresent ? steps.integer("integer in 1...100") { $0 >= 1 && $0 <= 100 } : 1
+        let own = json["own"]
+        self.own = try own.isPresent ? own.bool() : false
       }
     }
 
@@ -162,7 +174,9 @@ public enum EditProtocol {
   }
 
   /// Begins an edit, such as a drag: all commands until `edit/end` make one step. Subscriptions with deferred edits
-  /// get its changes at its end.
+  /// get its changes at its end. On a shared server commands of other clients are refused meanwhile; 60 s after its
+  /// client's last message, or when that leaves, the edit is taken back as by `edit/cancel`, and a `$/logMessage`
+  /// says so to all.
   public enum Begin {
     public static let name: StaticString = "edit/begin"
 

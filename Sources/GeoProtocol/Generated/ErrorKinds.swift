@@ -86,8 +86,17 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// `meta.undo` is false, but the command needs a step of history: it creates, removes or moves objects, or it is
   /// one of `edit`. In a transaction that makes a step, no command may have `meta.undo: false`.
   case undoRequired
-  /// An edit is in progress; end or cancel it first.
+  /// An edit is in progress; end or cancel it first. One of another client is named by `client`, its id.
   case editInProgress
+  /// A later step of another client has changed the same members or objects, so that this one cannot be undone alone.
+  /// `step` and `client` name the later one.
+  case undoConflict
+  /// The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached with), and
+  /// the request would change the model.
+  case readOnlyClient
+  /// The server that several clients share has ended before it answered. Whether the request took effect is not
+  /// known. Answered by `geomodel-server --attach`.
+  case serverLost
   /// No edit is in progress.
   case noEdit
   /// The edit exceeds what history can keep: it can be ended, but not cancelled.
@@ -111,6 +120,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// A document is being opened or reverted. Until that ends, requests of any client that would change or save the
   /// old model are refused; queries answer from the old model.
   case documentBusy
+  /// There is no recovery document: this server has none of an earlier one, or it has been opened.
+  case noRecovery
   /// Objects would contain or depend on themselves: a group that contains itself, a derived property that depends on
   /// itself, links whose values never agree.
   case cycle
@@ -311,6 +322,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .nothingToRedo: -31025
     case .undoRequired: -31029
     case .editInProgress: -31026
+    case .undoConflict: -31180
+    case .readOnlyClient: -31181
+    case .serverLost: -31182
     case .noEdit: -31027
     case .editTooLarge: -31028
     case .invalidDocument: -31080
@@ -321,6 +335,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .documentTooLarge: -31085
     case .documentUntitled: -31083
     case .documentBusy: -31084
+    case .noRecovery: -31088
     case .cycle: -31019
     case .readOnly: -31101
     case .notWritable: -31102

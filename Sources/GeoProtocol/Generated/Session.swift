@@ -304,7 +304,7 @@ public enum SessionProtocol {
   /// The author of a change.
   public enum Origin: JSONDecodable, JSONEncodable, Sendable {
     /// A request.
-    case client(String?)
+    case client(Client)
     /// An animated viewpoint.
     case animation
     /// A location source or a location display.
@@ -316,10 +316,41 @@ public enum SessionProtocol {
     /// A link or a derived property that propagated another change.
     case binding
 
+    /// A request.
+    public struct Client: Sendable {
+      /// The `meta.origin` that it carried.
+      public var name: String?
+      /// The id of the client, which the server gives; absent where a server has one client alone.
+      public var id: String?
+
+      public init(name: String? = nil, id: String? = nil) {
+        self.name = name
+        self.id = id
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let name = json["name"]
+        self.name = try name.isPresent ? name.string() : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? id.string() : nil
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        if let name {
+          writer.key("name")
+          writer.value(name)
+        }
+        if let id {
+          writer.key("id")
+          writer.value(id)
+        }
+      }
+    }
+
     public init(from json: JSONValue) throws(JSONError) {
       let expected: StaticString = "one of \"client\", \"animation\", \"location\", \"task\", \"undo\", \"binding\""
       switch try json.tag(expected) {
-      case "client": self = .client(try json["name"].isPresent ? json["name"].string() : nil)
+      case "client": self = .client(try Client(members: json))
       case "animation": self = .animation
       case "location": self = .location
       case "task": self = .task
@@ -333,12 +364,9 @@ public enum SessionProtocol {
       writer.beginObject()
       writer.key("type")
       switch self {
-      case .client(let name):
+      case .client(let payload):
         writer.value("client" as StaticString)
-        if let name {
-          writer.key("name")
-          writer.value(name)
-        }
+        payload.encodeMembers(to: &writer)
       case .animation: writer.value("animation" as StaticString)
       case .location: writer.value("location" as StaticString)
       case .task: writer.value("task" as StaticString)
@@ -576,6 +604,11 @@ public enum SessionProtocol {
       }
       writer.endObject()
     }
+  }
+
+  /// The id of a client, given by the server; never given twice by the same server.
+  static func readClientId(_ json: JSONValue) throws(JSONError) -> String {
+    try json.string("string of 1 to 20 characters") { (1...20).contains($0.unicodeScalars.count) }
   }
 
   /// The server.
@@ -1254,7 +1287,7 @@ public enum SessionProtocol {
     public static let name: StaticString = "initialize"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The process id of the client; the server ends when that process does.
+      /// The process id of the client; the server ends when that process does. Of no meaning for a shared server.
       public var processId: Int?
       /// The client.
       public var clientInfo: SessionProtocol.ClientInfo?
@@ -1273,11 +1306,14 @@ public enum SessionProtocol {
       public var strict: Bool?
       /// The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).
       public var clock: ClockProtocol.ClockMode?
+      /// Whether the client only reads: what would change the model is refused with `readOnlyClient`, but for its own
+      /// presence (`client/update`).
+      public var readOnly: Bool
 
       public init(
         processId: Int? = nil, clientInfo: SessionProtocol.ClientInfo? = nil, protocolVersions: [String]? = nil,
         rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off,
-        strict: Bool? = nil, clock: ClockProtocol.ClockMode? = nil
+        strict: Bool? = nil, clock: ClockProtocol.ClockMode? = nil, readOnly: Bool = false
       ) {
         self.processId = processId
         self.clientInfo = clientInfo
@@ -1287,6 +1323,7 @@ public enum SessionProtocol {
         self.trace = trace
         self.strict = strict
         self.clock = clock
+        self.readOnly = readOnly
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1309,6 +1346,8 @@ public enum SessionProtocol {
         self.strict = try strict.isPresent ? strict.bool() : nil
         let clock = json["clock"]
         self.clock = try clock.isPresent ? ClockProtocol.ClockMode(from: clock) : nil
+        let readOnly = json["readOnly"]
+        self.readOnly = try readOnly.isPresent ? readOnly.bool() : false
       }
     }
 
@@ -1322,15 +1361,22 @@ public enum SessionProtocol {
       public var serverInfo: SessionProtocol.ServerInfo
       /// Its domains and limits.
       public var capabilities: SessionProtocol.Capabilities
+      /// The id of this client, by which changes and `/clients` name it.
+      public var client: String
+      /// The file with the unsaved model of an earlier server of the same name, which `document/recover` opens;
+      /// absent when there is none.
+      public var recovery: String?
 
       public init(
         protocolVersion: String, strict: Bool, serverInfo: SessionProtocol.ServerInfo,
-        capabilities: SessionProtocol.Capabilities
+        capabilities: SessionProtocol.Capabilities, client: String, recovery: String? = nil
       ) {
         self.protocolVersion = protocolVersion
         self.strict = strict
         self.serverInfo = serverInfo
         self.capabilities = capabilities
+        self.client = client
+        self.recovery = recovery
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1343,6 +1389,12 @@ public enum SessionProtocol {
         serverInfo.encode(to: &writer)
         writer.key("capabilities")
         capabilities.encode(to: &writer)
+        writer.key("client")
+        writer.value(client)
+        if let recovery {
+          writer.key("recovery")
+          writer.value(recovery)
+        }
         writer.endObject()
       }
     }

@@ -5,8 +5,9 @@
 package enum StateShapes {
   package static let root: StateShape = .object([
     ("bindings", .map(.named { bindings })), ("links", .map(.named { links })),
+    ("clients", .map(.named { clients })),
     ("clock", .object([("mode", .string), ("tickRate", .number), ("factor", .number)])),
-    ("document", .object([("path", .string), ("isModified", .boolean)])),
+    ("document", .object([("path", .string), ("recovery", .string), ("isModified", .boolean)])),
     ("edit", .object([("canUndo", .boolean), ("canRedo", .boolean), ("undoName", .string), ("redoName", .string), ("isEditing", .boolean)])),
     ("entitySources", .map(.named { entitySources })), ("environments", .map(.named { environments })),
     ("maps", .map(.named { maps })), ("scenes", .map(.named { scenes })), ("views", .map(.named { views })),
@@ -117,6 +118,10 @@ package enum StateShapes {
     ("job", .reference), ("owner", .reference), ("method", .string), ("params", .any),
     ("status", .named { jobStatus }), ("progress", .number), ("done", .integer), ("total", .integer),
     ("messages", .list(.named { jobMessage }))
+  ])
+  package static let clients: StateShape = .object([
+    ("client", .string), ("name", .string), ("version", .string), ("isReadOnly", .boolean),
+    ("isEditing", .boolean), ("view", .reference), ("cursor", .list(.number))
   ])
   package static let envelope: StateShape = .object([
     ("xMin", .number), ("yMin", .number), ("xMax", .number), ("yMax", .number)

@@ -129,3 +129,12 @@ extension JobService {
   }
 }
 
+extension ClientService {
+  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
+    try Wire.object(ConnectedClientID(params.client), in: world)
+  }
+  package static func list(_ params: List.Params, in world: World) -> List.Result {
+    .init(revision: world.revision, clients: world.clients.values.map { Wire.object($0, world) })
+  }
+}
+

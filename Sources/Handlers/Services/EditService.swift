@@ -6,13 +6,13 @@ import GeoProtocol
 package enum EditService: EditHandlers {
   package static func undo(_ params: Undo.Params, in world: inout World) throws -> Answer<Undo.Result> {
     guard params.steps <= max(1, world.history.undoNames.count) else { throw ModelError.nothingToUndo }
-    let names = try (0..<params.steps).map { _ in try world.undo() }
+    let names = try (0..<params.steps).map { _ in params.own ? try world.undoOwn() : try world.undo() }
     return { .init(revision: $0.revision, names: names) }
   }
 
   package static func redo(_ params: Redo.Params, in world: inout World) throws -> Answer<Redo.Result> {
-    guard params.steps <= max(1, world.history.redoNames.count) else { throw ModelError.nothingToRedo }
-    let names = try (0..<params.steps).map { _ in try world.redo() }
+    guard params.own || params.steps <= max(1, world.history.redoNames.count) else { throw ModelError.nothingToRedo }
+    let names = try (0..<params.steps).map { _ in params.own ? try world.redoOwn() : try world.redo() }
     return { .init(revision: $0.revision, names: names) }
   }
 

@@ -10,6 +10,7 @@ extension Client {
     SessionService.register(on: self)
     BindingService.register(on: self)
     BookmarkService.register(on: self)
+    ClientService.register(on: self)
     ClockService.register(on: self)
     ClusterService.register(on: self)
     DocumentService.register(on: self)

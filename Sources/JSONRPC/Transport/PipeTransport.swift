@@ -15,6 +15,8 @@ final class PipeTransport: ChannelInboundHandler {
 
   private let session: Session
   private let finish: (Int32) -> Void
+  /// Written behind everything at an end that is none of the client's: its exit code, for what forwards the connection.
+  private let farewell: ((Int32) -> [UInt8])?
   /// The channel's own, non-blocking descriptor: written to directly while nothing waits in the channel.
   private let output: CInt
   private let input: CInt
@@ -41,10 +43,13 @@ final class PipeTransport: ChannelInboundHandler {
 
   /// - Parameters:
   ///   - isWorking: whether other threads of the process are busy.
+  ///   - farewell: what is written at the end, by exit code.
   ///   - finish: called once with the exit code when everything has ended.
   init(
-    session: Session, input: CInt, output: CInt, isWorking: @escaping () -> Bool, finish: @escaping (Int32) -> Void
+    session: Session, input: CInt, output: CInt, isWorking: @escaping () -> Bool, farewell: ((Int32) -> [UInt8])? = nil,
+    finish: @escaping (Int32) -> Void
   ) {
+    self.farewell = farewell
     self.session = session
     self.input = input
     self.output = output
@@ -106,7 +111,10 @@ final class PipeTransport: ChannelInboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case ChannelEvent.inputClosed? = event as? ChannelEvent { session.endOfInput() }
+    guard case ChannelEvent.inputClosed? = event as? ChannelEvent else { return }
+    // Of a socket both directions may have ended at once: nobody waits for answers.
+    if farewell != nil, isHungUp(output) { return session.end(.atOnce(code: 1)) }
+    session.endOfInput()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { broken(error) }
@@ -205,6 +213,9 @@ final class PipeTransport: ChannelInboundHandler {
     guard !isFinished else { return }
     isFinished = true
     graceTimer?.cancel()
+    if let farewell, !isWriting, sent == sending.count {
+      _ = farewell(code).withUnsafeBytes { writeBytes(output, $0) }
+    }
     context?.close(promise: nil)
     finish(code)
   }

@@ -223,7 +223,12 @@ extension RPCError {
     case .undoRequired:
       self.init(
         .undoRequired, "Only what sets values, or adds, changes and removes graphics, may leave no step of history.")
-    case .editInProgress: self.init(.editInProgress, "An edit is in progress: end or cancel it first.")
+    case .editInProgress(nil): self.init(.editInProgress, "An edit is in progress: end or cancel it first.")
+    case .editInProgress(let client?):
+      self = RPCError(.editInProgress, "An edit of client \(client) is in progress.").with("client", client.rawValue)
+    case .undoConflict(let step, let client):
+      self = RPCError(.undoConflict, "A later step, \"\(step)\", has changed the same.")
+        .with("step", step).with("client", client?.rawValue)
     case .noEdit: self.init(.noEdit, "No edit is in progress.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be rolled back; it can only be ended.")
     case .symbology(let error): self.init(error, at: prefix)

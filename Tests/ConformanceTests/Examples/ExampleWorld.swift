@@ -8,7 +8,8 @@ import Testing
 /// do they here: `binding/get` answers of the binding that the example of `binding/create` made.
 struct ExampleWorld: Sendable, CustomTestStringConvertible {
   let name: String
-  /// Requests (`method`, `params`; with `isRunning` a task whose work is left for later) and examples.
+  /// Requests (`method`, `params`; with `isRunning` a task whose work is left for later), files that an earlier server left
+  /// (`recovery`), and examples.
   let steps: [Value]
 
   var testDescription: String { name }
@@ -74,6 +75,11 @@ struct ExampleWorld: Sendable, CustomTestStringConvertible {
       }
     }
     for step in steps {
+      if let file = step["recovery"]?.string {
+        let path = folder.url.appending(path: file).path
+        server.host.world.setRecovery((path, path))
+        continue
+      }
       let name = try #require((step["example"] ?? step["method"])?.string)
       let request = try #require(step["example"] == nil ? step : definitions[name], "no method \(name)")
       // Absolute paths of examples begin with `/data`.

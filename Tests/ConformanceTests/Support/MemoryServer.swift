@@ -66,7 +66,7 @@ final class MemoryServer {
   }
 
   private func initialize() throws {
-    _ = try call("initialize", ["protocolVersions": ["0.5"], "strict": true])
+    _ = try call("initialize", ["protocolVersions": ["0.6"], "strict": true])
     notify("initialized", [:])
   }
 

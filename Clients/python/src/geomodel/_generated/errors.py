@@ -382,10 +382,41 @@ class UndoRequiredError(GeoModelError):
 
 
 class EditInProgressError(GeoModelError):
-    """An edit is in progress; end or cancel it first."""
+    """An edit is in progress; end or cancel it first. One of another client is named by `client`, its id."""
 
     kind = "editInProgress"
     code = -31026
+
+
+class UndoConflictError(GeoModelError):
+    """A later step of another client has changed the same members or objects, so that this one cannot be
+    undone alone. `step` and `client` name the later one.
+
+    `data` has:
+        step: The name of the later step.
+        client: The id of its client; absent where it is of none.
+    """
+
+    kind = "undoConflict"
+    code = -31180
+
+
+class ReadOnlyClientError(GeoModelError):
+    """The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached
+    with), and the request would change the model.
+    """
+
+    kind = "readOnlyClient"
+    code = -31181
+
+
+class ServerLostError(GeoModelError):
+    """The server that several clients share has ended before it answered. Whether the request took effect is
+    not known. Answered by `geomodel-server --attach`.
+    """
+
+    kind = "serverLost"
+    code = -31182
 
 
 class NoEditError(GeoModelError):
@@ -487,6 +518,13 @@ class DocumentBusyError(GeoModelError):
 
     kind = "documentBusy"
     code = -31084
+
+
+class NoRecoveryError(GeoModelError):
+    """There is no recovery document: this server has none of an earlier one, or it has been opened."""
+
+    kind = "noRecovery"
+    code = -31088
 
 
 class CycleError(GeoModelError):
@@ -1277,6 +1315,9 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "nothingToRedo": NothingToRedoError,
     "undoRequired": UndoRequiredError,
     "editInProgress": EditInProgressError,
+    "undoConflict": UndoConflictError,
+    "readOnlyClient": ReadOnlyClientError,
+    "serverLost": ServerLostError,
     "noEdit": NoEditError,
     "editTooLarge": EditTooLargeError,
     "invalidDocument": InvalidDocumentError,
@@ -1287,6 +1328,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "documentTooLarge": DocumentTooLargeError,
     "documentUntitled": DocumentUntitledError,
     "documentBusy": DocumentBusyError,
+    "noRecovery": NoRecoveryError,
     "cycle": CycleError,
     "readOnly": ReadOnlyError,
     "notWritable": NotWritableError,

@@ -686,6 +686,98 @@ class BookmarkMethods(AsyncCaller):
         return result
 
 
+class ClientMethods(AsyncCaller):
+    """The clients of the server, as state: `/clients/*` says who is there and what each shows where. On
+    standard streams it is one; a server that several share (`geomodel-server --listen`) publishes who
+    joins and who leaves.
+
+    The server gives each an id, which changes have as `origin.id`; `meta.origin` is but a name. Clients are
+    neither saved nor undone, and stay when a document is opened.
+    """
+
+    async def get(
+        self,
+        *,
+        client: t.ClientId,
+        meta: t.Meta | None = None,
+    ) -> t.ConnectedClient:
+        """One client.
+
+        Args:
+            client: Its id.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.client.get(client="c1")
+        """
+        result: t.ConnectedClient = await self._call("client/get", _given({"client": client, "meta": meta}))
+        return result
+
+    async def list(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.ClientListResult:
+        """All clients that have sent `initialize`.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            clients: In the order they came.
+
+        Example:
+            await server.client.list()
+        """
+        result: t.ClientListResult = await self._call("client/list", _given({"meta": meta}))
+        return result
+
+    async def update(
+        self,
+        *,
+        view: t.ObjectId | None = None,
+        cursor: Sequence[float] | None = None,
+        clear: Sequence[t.MemberName] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ConnectedClient:
+        """Says what this client shows where. Absent members stay as they are. Allowed to clients that only
+        read, and during edits of others; it is no step of history.
+
+        Args:
+            view: The view that it shows to its user.
+            cursor: Where its user points: longitude in -180...180 and latitude in -90...90, on WGS 84.
+                (degree; 2 elements)
+            clear: Members to make absent: `view`, `cursor`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+
+        Example:
+            await server.client.update(cursor=[7.45, 46.95])
+        """
+        result: t.ConnectedClient = await self._call(
+            "client/update",
+            _given(
+                {
+                    "view": view,
+                    "cursor": cursor,
+                    "clear": clear,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class ClockMethods(AsyncCaller):
     """The clock of animations and location sources.
 
@@ -1239,6 +1331,41 @@ class DocumentMethods(AsyncCaller):
         result: t.DocumentInfo = await self._call("document/revert", _given({"meta": meta}))
         return result
 
+    async def recover(
+        self,
+        *,
+        meta: t.Meta | None = None,
+    ) -> t.DocumentInfo:
+        """Opens the document that a shared server wrote when it was ended with unsaved changes. It has the
+        path of the earlier document and is modified; the next save ends what can be recovered.
+
+        Args:
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidDocumentError: The file is not a valid document: not JSON, truncated, a member of
+                another type or out of range, an unknown or repeated id.
+            DocumentTooNewError: The document's format is of a newer version; nothing was changed.
+            NoRecoveryError: There is no recovery document: this server has none of an earlier one, or it
+                has been opened.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            FileNotFoundError: There is no such file.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+
+        Example:
+            await server.document.recover()
+        """
+        result: t.DocumentInfo = await self._call("document/recover", _given({"meta": meta}))
+        return result
+
     async def get(
         self,
         *,
@@ -1259,12 +1386,13 @@ class DocumentMethods(AsyncCaller):
 class EditMethods(AsyncCaller):
     """Undo and redo, and edits that combine commands into one step.
 
-    A session has one history: the last 100 steps, within 64 MiB. A step holds the changes of one command,
-    transaction or edit; `meta.step` names it. A command without a net change makes no step: redo and whether
-    the document is modified are unaffected. Undo restores maps, scenes, layers, overlays with their graphics,
-    and all their properties, values of view models and of the environment; closed objects return with their
-    ids. It does not restore viewpoints, selections, live location, sources, views, tasks, subscriptions and
-    load state: a closed view stays closed, and so do its overlays.
+    A model has one history, which the clients of a shared server share: the last 100 steps, within 64 MiB. A
+    step holds the changes of one command, transaction or edit; `meta.step` names it. A command without a net
+    change makes no step: redo and whether the document is modified are unaffected. Undo restores maps,
+    scenes, layers, overlays with their graphics, and all their properties, values of view models and of the
+    environment; closed objects return with their ids. It does not restore viewpoints, selections, live
+    location, sources, views, tasks, subscriptions and load state: a closed view stays closed, and so do its
+    overlays.
 
     With `meta.undo: false` a command makes no step and discards none: redo stays possible. Undo of an earlier
     step restores only what that step changed, and skips what no longer exists. Redo restores the state before
@@ -1278,12 +1406,18 @@ class EditMethods(AsyncCaller):
         self,
         *,
         steps: int | None = None,
+        own: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.EditUndoResult:
-        """Undoes the newest steps. Its changes have the origin `undo`.
+        """Undoes the newest steps. Its changes have the origin `undo`. With `own` the newest steps of this
+        client alone, whatever others did since: if no later step of another touched the same members or
+        objects, else `undoConflict`.
 
         Args:
             steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
+            own: Only steps of this client. A step that is not the newest stays in the history, and what
+                takes it back is a further step, which `edit/redo` with `own` takes back again. (default
+                False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1294,23 +1428,36 @@ class EditMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             NothingToUndoError: History has fewer steps to undo.
             EditInProgressError: An edit is in progress; end or cancel it first.
+            UndoConflictError: A later step of another client has changed the same members or objects, so
+                that this one cannot be undone alone.
 
         Example:
             await server.edit.undo()
         """
-        result: t.EditUndoResult = await self._call("edit/undo", _given({"steps": steps, "meta": meta}))
+        result: t.EditUndoResult = await self._call(
+            "edit/undo",
+            _given(
+                {
+                    "steps": steps,
+                    "own": own,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
     async def redo(
         self,
         *,
         steps: int | None = None,
+        own: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.EditRedoResult:
         """Redoes the steps undone last. Another change discards them.
 
         Args:
             steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
+            own: Only steps that this client has taken back with `own`, newest first. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1321,11 +1468,22 @@ class EditMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             NothingToRedoError: History has fewer steps to redo.
             EditInProgressError: An edit is in progress; end or cancel it first.
+            UndoConflictError: A later step of another client has changed the same members or objects, so
+                that this one cannot be undone alone.
 
         Example:
             await server.edit.redo()
         """
-        result: t.EditRedoResult = await self._call("edit/redo", _given({"steps": steps, "meta": meta}))
+        result: t.EditRedoResult = await self._call(
+            "edit/redo",
+            _given(
+                {
+                    "steps": steps,
+                    "own": own,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
     async def begin(
@@ -1335,7 +1493,9 @@ class EditMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.EditBeginResult:
         """Begins an edit, such as a drag: all commands until `edit/end` make one step. Subscriptions with
-        deferred edits get its changes at its end.
+        deferred edits get its changes at its end. On a shared server commands of other clients are refused
+        meanwhile; 60 s after its client's last message, or when that leaves, the edit is taken back as by
+        `edit/cancel`, and a `$/logMessage` says so to all.
 
         Args:
             name: The name shown beside "Undo"; `edit` when absent. (at most 256 characters)
@@ -16689,6 +16849,10 @@ class Domains(AsyncCalling):
     @cached_property
     def bookmark(self) -> BookmarkMethods:
         return BookmarkMethods(self)
+
+    @cached_property
+    def client(self) -> ClientMethods:
+        return ClientMethods(self)
 
     @cached_property
     def clock(self) -> ClockMethods:

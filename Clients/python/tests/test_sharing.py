@@ -1,0 +1,391 @@
+"""Several clients on one model: a server that is attached to, shared history, roles, ends of all kinds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any, AsyncIterator
+
+from support import real_server
+
+import geomodel
+from geomodel.errors import ClosedError, GeoModelError, ServerDiedError
+
+SERVER = real_server()
+POINT = {"type": "Point", "coordinates": [7.4, 46.9]}
+
+
+class Raw:
+    """A connection to the socket without any client: lines of JSON."""
+
+    def __init__(self, path: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(str(path))
+        self.socket.settimeout(30)
+        self.file = self.socket.makefile("rwb")
+
+    def call(self, method: str, params: dict[str, Any] | None = None, id: int = 1) -> Any:
+        self.send(method, params, id)
+        while True:
+            message = json.loads(self.file.readline())
+            if message.get("id") == id:
+                return message.get("result", message.get("error"))
+
+    def send(self, method: str, params: dict[str, Any] | None = None, id: int = 1) -> None:
+        self.file.write(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}).encode() + b"\n")
+        self.file.flush()
+
+    def close(self) -> None:
+        self.file.close()
+        self.socket.close()
+
+
+@unittest.skipUnless(SERVER, "no built server: swift build, or set GEOMODEL_SERVER")
+class SharingTests(unittest.IsolatedAsyncioTestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="gm"))
+        self.env = {"XDG_RUNTIME_DIR": str(self.folder)}
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(self.stop_all)
+
+    def run_server(self, *flags: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(SERVER), *flags], env={**os.environ, **self.env}, capture_output=True, text=True, timeout=90, stdin=subprocess.DEVNULL
+        )
+
+    def servers(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.run_server("--list", "--json").stdout.splitlines()]
+
+    def stop_all(self) -> None:
+        for server in self.servers():
+            self.run_server("--stop", server["name"])
+
+    @contextlib.asynccontextmanager
+    async def attached(self, count: int, *args: str, **options: Any) -> AsyncIterator[list[Any]]:
+        clients = []
+        try:
+            for index in range(count):
+                clients.append(
+                    await geomodel.launch(
+                        [str(SERVER), "--attach", "t", *args], env=self.env, client_name=f"client-{index}", **options
+                    )
+                )
+            yield clients
+        finally:
+            for client in clients:
+                with contextlib.suppress(GeoModelError):
+                    await client.close()
+
+    def socket_path(self) -> Path:
+        return self.folder / "geomodel-server" / "t.sock"
+
+    # Who is there
+
+    async def test_clients_see_who_joins_changes_and_leaves(self) -> None:
+        async with self.attached(1) as [first]:
+            async with first.observe("/clients") as seen:
+                self.assertEqual(list(seen.state["clients"]), ["c1"])
+                async with self.attached(1) as [second]:
+                    await self.until(seen, lambda state: len(state["clients"]) == 2)
+                    self.assertEqual(seen.state["clients"]["c2"]["name"], "client-0")
+                    made = await second.map.create(id="m", meta={"origin": "panel"})
+                    self.assertEqual(made["map"], "m")
+                    await second.client.update(cursor=[7, 46])
+                    await self.until(seen, lambda state: state["clients"]["c2"].get("cursor") == [7, 46])
+                await self.until(seen, lambda state: list(state["clients"]) == ["c1"])
+            listed = self.servers()
+            self.assertEqual([server["name"] for server in listed], ["t"])
+            self.assertTrue(listed[0]["isModified"])
+
+    async def until(self, seen: Any, condition: Any) -> None:
+        async def wait() -> None:
+            async for _ in seen:
+                if condition(seen.state):
+                    return
+
+        if not condition(seen.state):
+            await asyncio.wait_for(wait(), 30)
+
+    async def test_changes_name_the_client(self) -> None:
+        async with self.attached(2) as [first, second]:
+            await first.map.create(id="m")
+            async with first.observe("/maps/m/title") as seen:
+                await second.map.update(map="m", title="B", meta={"origin": "panel"})
+                async for delta in seen:
+                    self.assertEqual(delta.origins[0], {"type": "client", "name": "panel", "id": "c2"})
+                    break
+
+    async def test_the_folder_of_a_client_is_its_own(self) -> None:
+        here, there = self.folder / "here", self.folder / "there"
+        for folder, name in ((here, "A"), (there, "B")):
+            folder.mkdir()
+            text = {"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {"n": name}, "geometry": POINT}]}
+            (folder / "x.geojson").write_text(json.dumps(text))
+        async with self.attached(1, cwd=here) as [first], self.attached(1, cwd=there) as [second]:
+            self.assertEqual((await first.source.open(id="a", path="x.geojson"))["path"], str(here / "x.geojson"))
+            self.assertEqual((await second.source.open(id="b", path="x.geojson"))["path"], str(there / "x.geojson"))
+
+    async def test_a_reader_changes_nothing(self) -> None:
+        async with self.attached(1) as [writer], self.attached(1, "--read-only") as [reader]:
+            await writer.map.create(id="m")
+            with self.assertRaises(GeoModelError) as refused:
+                await reader.map.update(map="m", title="B")
+            self.assertEqual(refused.exception.kind, "readOnlyClient")
+            self.assertEqual((await reader.map.get(map="m"))["map"], "m")
+            self.assertTrue((await reader.client.update(cursor=[0, 0]))["isReadOnly"])
+
+    # History
+
+    async def overlays(self, client: Any) -> None:
+        await client.map.create(id="m")
+        await client.view.create(id="v", map="m")
+        await client.overlay.create(id="o", view="v")
+
+    async def test_a_client_undoes_its_own_steps(self) -> None:
+        async with self.attached(2) as [first, second]:
+            await self.overlays(first)
+            await first.overlay.add_graphics(overlay="o", graphics=[{"id": 1, "geometry": POINT, "attributes": {"n": 1}}])
+            await second.overlay.add_graphics(overlay="o", graphics=[{"id": 2, "geometry": POINT, "attributes": {"k": 2}}])
+            await second.map.update(map="m", title="B")
+            undone = await first.edit.undo(own=True)
+            self.assertEqual(undone["names"], ["overlay/addGraphics"])
+            self.assertEqual(await self.graphics(second), {2: {"k": 2}})
+            # The step of the other is taken back as ever, and what took the first one back, too.
+            self.assertEqual((await second.edit.undo(own=True))["names"], ["map/update"])
+            redone = await first.edit.redo(own=True)
+            self.assertEqual(redone["names"], ["overlay/addGraphics"])
+            self.assertEqual(set(await self.graphics(second)), {1, 2})
+            await second.edit.undo(own=True)
+            self.assertEqual(set(await self.graphics(second)), {1})
+            history = await first.edit.history()
+            while history["canUndo"]:
+                await first.edit.undo()
+                history = await first.edit.history()
+            self.assertEqual((await first.map.list())["maps"], [])
+
+    async def graphics(self, client: Any) -> dict[int, Any]:
+        found = await client.feature.query(overlay="o")
+        return {feature["id"]: feature.get("properties") for feature in found["features"]}
+
+    async def test_steps_that_touched_the_same_conflict(self) -> None:
+        async with self.attached(2) as [first, second]:
+            await self.overlays(first)
+            await first.overlay.add_graphics(overlay="o", graphics=[{"id": 1, "geometry": POINT, "attributes": {"n": 1}}])
+            await first.overlay.update(overlay="o", opacity=0.5)
+            await second.overlay.update(overlay="o", name="other")
+            # Other members of the same object.
+            await first.edit.undo(own=True)
+            overlay = await first.overlay.get(overlay="o")
+            self.assertEqual((overlay["opacity"], overlay["name"]), (1, "other"))
+            await second.overlay.update_graphics(overlay="o", graphics=[{"id": 1, "attributes": {"n": 5}}])
+            for _ in range(2):
+                with self.assertRaises(GeoModelError) as refused:
+                    await first.edit.undo(own=True)
+                self.assertEqual(refused.exception.kind, "undoConflict")
+                self.assertEqual(refused.exception.data["client"], "c2")
+                self.assertEqual(refused.exception.data["step"], "overlay/updateGraphics")
+            await second.edit.undo(own=True)
+            await first.edit.undo(own=True)
+            self.assertEqual(await self.graphics(first), {})
+
+    async def test_an_edit_keeps_others_out_and_goes_with_its_client(self) -> None:
+        async with self.attached(1) as [other]:
+            await self.overlays(other)
+            async with self.attached(1) as [editor]:
+                await editor.edit.begin(name="drag")
+                await editor.map.update(map="m", title="half")
+                for refusal in (other.map.update(map="m", title="mine"), other.edit.undo(), other.edit.begin(), other.edit.end()):
+                    with self.assertRaises(GeoModelError) as refused:
+                        await refusal
+                    self.assertEqual((refused.exception.kind, refused.exception.data["client"]), ("editInProgress", "c2"))
+                await other.client.update(cursor=[1, 1])
+                self.kill_forwarder(editor)
+            async with other.observe("/edit/isEditing") as seen:
+                await self.until(seen, lambda state: state["edit"]["isEditing"] is False)
+            self.assertIsNone((await other.map.get(map="m")).get("title"))
+
+    def kill_forwarder(self, client: Any) -> None:
+        os.kill(client.pid, signal.SIGKILL)
+
+    # Many, slow and broken clients
+
+    async def test_ten_clients_write_at_once(self) -> None:
+        async with self.attached(10) as clients:
+            await self.overlays(clients[0])
+            async with contextlib.AsyncExitStack() as stack:
+                replicas = [
+                    await stack.enter_async_context(client.observe(["/overlays/o", "/maps/m/title"])) for client in clients
+                ]
+
+                async def write(number: int, client: Any) -> None:
+                    for turn in range(30):
+                        await client.overlay.add_graphics(overlay="o", graphics=[{"geometry": POINT, "attributes": {"by": number}}])
+                        await client.map.update(map="m", title=f"{number} {turn}")
+
+                await asyncio.gather(*(write(number, client) for number, client in enumerate(clients)))
+                revision = (await clients[0].map.get(map="m"))["revision"]
+                for replica in replicas:
+                    while replica.revision < revision:
+                        await asyncio.wait_for(replica.__anext__(), 30)
+                states = [json.dumps(replica.state, sort_keys=True) for replica in replicas]
+                self.assertEqual(len(set(states)), 1)
+                self.assertEqual(replicas[0].state["overlays"]["o"]["graphicCount"], 300)
+
+    async def test_a_client_that_does_not_read_harms_nobody(self) -> None:
+        async with self.attached(1) as [client]:
+            await self.overlays(client)
+            deaf = Raw(self.socket_path())
+            deaf.call("initialize", {"protocolVersions": ["0.6"]})
+            deaf.send("state/observe", {"paths": ["/overlays/o"]}, 2)
+            text = "x" * 20_000
+            for _ in range(200):
+                await asyncio.wait_for(
+                    client.overlay.add_graphics(overlay="o", graphics=[{"geometry": POINT, "attributes": {"t": text}}]), 10
+                )
+            before = time.monotonic()
+            await client.session.echo(value=1)
+            self.assertLess(time.monotonic() - before, 1)
+            deaf.close()
+
+    async def test_half_a_frame_and_gone(self) -> None:
+        async with self.attached(1) as [client]:
+            for text in (b"Content-Length: 100\r\n\r\n{\"jsonrpc\"", b"{", b"\0", b"\0{}", b"\0" + b"x" * 100_000, b"\0[1]\n", b"GET / HTTP/1.1\r\n\r\n"):
+                raw = Raw(self.socket_path())
+                with contextlib.suppress(OSError):
+                    raw.socket.sendall(text)
+                raw.close()
+            self.assertEqual(await client.session.echo(value=1), {"value": 1})
+            self.assertEqual(len((await client.client.list())["clients"]), 1)
+
+    async def test_a_task_ends_with_its_client(self) -> None:
+        async with self.attached(1) as [client]:
+            await client.map.create(id="m")
+            await client.source.open_inline(
+                id="s", data={"type": "FeatureCollection", "features": [{"type": "Feature", "id": 1, "geometry": POINT, "properties": {}}]}
+            )
+            await client.layer.add(map="m", source="s", id="l")
+            async with self.attached(1) as [other]:
+                load = asyncio.ensure_future(other.layer.load(layer="l"))
+                await asyncio.sleep(0)
+                self.kill_forwarder(other)
+                with self.assertRaises((ServerDiedError, ClosedError)):
+                    for _ in range(1000):
+                        await other.session.echo(value=1)
+                load.cancel()
+            self.assertEqual((await client.layer.load(layer="l"))["featureCount"], 1)
+
+    async def test_many_join_and_leave(self) -> None:
+        async with self.attached(1) as [client]:
+            before = (await client.session.status())["residentBytes"]
+            for _ in range(10_000 if "release" in str(SERVER) else 1000):
+                raw = Raw(self.socket_path())
+                raw.call("initialize", {"protocolVersions": ["0.6"]})
+                raw.close()
+            while len((await client.client.list())["clients"]) > 1:
+                await asyncio.sleep(0.01)
+            self.assertLess((await client.session.status())["residentBytes"], before + (64 << 20))
+
+    # Beginning and end
+
+    async def test_requests_of_a_lost_server_are_answered(self) -> None:
+        async with self.attached(1) as [client]:
+            await client.clock.set(mode="manual")
+            await self.overlays(client)
+            waiting = asyncio.ensure_future(
+                client.view.animate_viewpoint(
+                    view="v", viewpoint={"type": "centerAndScale", "center": POINT, "spatialReference": "EPSG:4326", "targetScale": 1000}, duration=5
+                )
+            )
+            await client.session.echo(value=1)
+            os.kill(self.servers()[0]["process"], signal.SIGKILL)
+            with self.assertRaises(GeoModelError) as lost:
+                await asyncio.wait_for(waiting, 30)
+            self.assertEqual(lost.exception.kind, "serverLost")
+        # The socket that it left is in nobody's way.
+        async with self.attached(1) as [client]:
+            self.assertEqual((await client.map.list())["maps"], [])
+
+    async def test_an_unsaved_model_is_kept_and_recovered(self) -> None:
+        document = self.folder / "world.json"
+        async with self.attached(1) as [client]:
+            await client.map.create(id="m", title="saved")
+            await client.document.save_as(path=str(document))
+            await client.map.update(map="m", title="unsaved")
+        said = self.run_server("--stop", "t")
+        self.assertIn("t.recovery.json", said.stdout)
+        async with self.attached(1) as [client]:
+            self.assertTrue(client.initialized["recovery"].endswith("t.recovery.json"))
+            self.assertEqual((await client.map.list())["maps"], [])
+            info = await client.document.recover()
+            self.assertEqual((info["path"], info["isModified"]), (str(document), True))
+            self.assertEqual((await client.map.get(map="m"))["title"], "unsaved")
+            with self.assertRaises(GeoModelError) as none:
+                await client.document.recover()
+            self.assertEqual(none.exception.kind, "noRecovery")
+            await client.document.save()
+        self.assertNotIn("recovery", self.run_server("--stop", "t").stdout)
+        self.assertIn("unsaved", document.read_text())
+
+    async def test_it_ends_when_nobody_is_there_and_nothing_is_unsaved(self) -> None:
+        async with self.attached(1, "--linger", "0") as [client]:
+            await client.session.echo(value=1)
+        await self.gone()
+        async with self.attached(1, "--linger", "0") as [client]:
+            await client.map.create(id="m")
+        self.assertEqual(len(self.servers()), 1)
+
+    async def gone(self) -> None:
+        for _ in range(1000):
+            if not self.servers():
+                return
+        self.fail("the server does not end")
+
+    async def test_one_server_has_a_name(self) -> None:
+        async with self.attached(1):
+            second = self.run_server("--listen", "t")
+            self.assertEqual(second.returncode, 69)
+            self.assertIn("another server has the name t", second.stderr)
+        started = await asyncio.gather(
+            *(geomodel.launch([str(SERVER), "--attach", "both"], env=self.env) for _ in range(5))
+        )
+        self.assertEqual(len((await started[0].client.list())["clients"]), 5)
+        for client in started:
+            await client.close()
+
+    def test_names_and_folders_are_checked(self) -> None:
+        for name in ("../x", ".x", "a/b", "x" * 65):
+            self.assertEqual(self.run_server(f"--listen={name}").returncode, 69)
+        (self.folder / "geomodel-server").mkdir(mode=0o755, exist_ok=True)
+        (self.folder / "geomodel-server").chmod(0o755)
+        refused = self.run_server("--listen", "t")
+        self.assertEqual(refused.returncode, 69)
+        self.assertIn("0700", refused.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root becomes another user")
+    async def test_another_user_does_not_get_in(self) -> None:
+        async with self.attached(1):
+            # Even where the folder and the socket would let it.
+            for path in (self.folder, self.folder / "geomodel-server"):
+                path.chmod(0o755)
+            self.socket_path().chmod(0o666)
+            program = (
+                "import os, socket; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX);"
+                f"s.connect({str(self.socket_path())!r}); s.sendall(b'{{}}\\n'); print(s.recv(10))"
+            )
+            ran = subprocess.run(["python3", "-c", program], capture_output=True, text=True, timeout=30)
+            self.assertTrue(ran.stdout == "b''\n" or "Error" in ran.stderr, ran)
+            self.folder.joinpath("geomodel-server").chmod(0o700)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+// Where servers that clients share are found: a folder for its owner alone, and in it a socket, a lock and what was not saved, by name.
+
+import JSON
+import Platform
+
+/// The files of one name.
+public struct ServerPlace: Sendable {
+  public let name: String
+  private let folder: String
+
+  public var socket: String { path("sock") }
+  /// Held by the server of the name as long as it lives, however it ends.
+  public var lock: String { path("lock") }
+  /// The unsaved model of a server that had to end, as a document, and the path of its own document.
+  public var recovery: String { path("recovery.json") }
+  public var recoveredPath: String { path("recovery.path") }
+  /// What a server says that was started in the background.
+  public var log: String { path("log") }
+
+  private func path(_ suffix: String) -> String { "\(folder)/\(name).\(suffix)" }
+
+  /// - Throws: a reason, for people.
+  public init(_ name: String) throws(PlaceError) {
+    let isName = (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
+      && name.utf8.allSatisfy { byte in
+        byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26 || "_.-".utf8.contains(byte)
+      }
+    guard isName else { throw PlaceError("\"\(name)\" is no name of a server: letters, digits, _, . and -, at most 64") }
+    self.name = name
+    folder = Self.folder
+    try Self.prepare(folder)
+  }
+
+  /// All names that a server has or had.
+  public static func all() throws(PlaceError) -> [ServerPlace] {
+    guard let list = opendir(folder) else { return [] }
+    defer { closedir(list) }
+    var names: [String] = []
+    while let entry = readdir(list) {
+      let file = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if file.utf8.count > 5, file.utf8.suffix(5).elementsEqual(".sock".utf8) { names.append(String(file.dropLast(5))) }
+    }
+    var places: [ServerPlace] = []
+    for name in names.sorted() { places.append(try ServerPlace(name)) }
+    return places
+  }
+
+  /// Beneath the user's folder for this; without one beneath that for temporary files.
+  private static var folder: String {
+    if let path = getenv("XDG_RUNTIME_DIR"), path.pointee == UInt8(ascii: "/") { return String(cString: path) + "/geomodel-server" }
+    return "/tmp/geomodel-server-\(getuid())"
+  }
+
+  /// Makes the folder, and checks that nobody else may enter it.
+  private static func prepare(_ folder: String) throws(PlaceError) {
+    _ = mkdir(folder, 0o700)
+    var status = stat()
+    guard lstat(folder, &status) == 0 else { throw PlaceError("\(folder): \(errorText())") }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(), status.st_mode & 0o077 == 0 else {
+      throw PlaceError("\(folder) is no folder that belongs to this user alone (mode 0700)")
+    }
+  }
+
+  /// Takes the lock for the life of this process. False if another server has it.
+  public func takeLock() -> Bool {
+    let descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    return descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// Connects to the server of the name; -1 with `errno` set if there is none. Its user is this one.
+  public func connect() -> CInt {
+    let descriptor = connectSocket(socket)
+    guard descriptor >= 0 else { return -1 }
+    guard peer(of: descriptor)?.user == getuid() else {
+      close(descriptor)
+      errno = EPERM
+      return -1
+    }
+    return descriptor
+  }
+}
+
+/// Why a server of a name cannot be found or started.
+public struct PlaceError: Error, CustomStringConvertible {
+  public let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// The line that may precede a connection's messages, after a NUL: who connects, or what is asked without becoming a client.
+public struct Greeting: Sendable {
+  /// The folder of the client's relative paths.
+  public var folder: String?
+  public var isReadOnly = false
+  /// Whether only the server's state is asked for.
+  public var asksStatus = false
+
+  static let mark: UInt8 = 0
+  static let limit = 64 << 10
+  /// The server's answer: it will serve the connection. One that is about to end closes it without.
+  static let welcome: UInt8 = 6
+
+  public init() {}
+
+  init(from json: JSONValue) {
+    folder = try? json["folder"].string()
+    isReadOnly = (try? json["isReadOnly"].bool()) ?? false
+    asksStatus = (try? json["asksStatus"].bool()) ?? false
+  }
+
+  public var bytes: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("folder", folder)
+    writer.member("isReadOnly", isReadOnly)
+    writer.member("asksStatus", asksStatus)
+    writer.endObject()
+    return [Self.mark] + Array(writer.bytes) + [0x0A]
+  }
+
+  /// What a server writes at the end of a connection that began with a greeting: a NUL, which is in no message, and the exit code.
+  static func farewell(_ code: Int32) -> [UInt8] { [mark, UInt8(truncatingIfNeeded: code)] }
+}

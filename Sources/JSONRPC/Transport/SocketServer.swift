@@ -1,0 +1,235 @@
+// Several sessions on one socket of the file system.
+
+import Dispatch
+import JSON
+import Logging
+import NIOCore
+import NIOPosix
+import Platform
+
+/// What a server of several clients is to its transport. Confined to the loop.
+public protocol SharedService: AnyObject {
+  func connect(_ greeting: Greeting) -> Session
+  /// Its state as JSON.
+  func status() -> [UInt8]
+  /// Whether nothing would be lost or interrupted if the server ended.
+  var isIdle: Bool { get }
+  /// Called before the end.
+  func end()
+}
+
+public final class SocketServer {
+  private let eventLoop: any EventLoop
+  private let loop: NIOLoop
+  private let service: any SharedService
+  private let place: ServerPlace
+  private let lingerNanoseconds: UInt64
+  private let logger: Logger
+  /// The transports of connections, by the number of the connection.
+  private var transports: [Int: PipeTransport] = [:]
+  private var taken = 0
+  private var lingering: LoopTimer?
+
+  private init(
+    _ eventLoop: any EventLoop, _ loop: NIOLoop, _ service: any SharedService, _ place: ServerPlace, _ linger: UInt64, _ logger: Logger
+  ) {
+    self.eventLoop = eventLoop
+    self.loop = loop
+    self.service = service
+    self.place = place
+    lingerNanoseconds = linger
+    self.logger = logger
+  }
+
+  /// Serves clients on this thread until none has been there for some time and nothing is unsaved, or until a signal.
+  ///
+  /// - Parameters:
+  ///   - linger: time in nanoseconds without clients after which it ends.
+  ///   - ready: a descriptor that is closed once clients can connect; nil for none.
+  ///   - atEnd: called once before the process ends, unless it is killed; other threads may still run.
+  ///   - makeService: called once on the loop, which is this thread.
+  public static func run(
+    at place: ServerPlace, linger: UInt64, logger: Logger, waitingLimit: Int, ready: CInt?, atEnd: @escaping @Sendable () -> Void,
+    makeService: @escaping @Sendable (any Loop) -> any SharedService
+  ) -> Never {
+    guard place.takeLock() else {
+      logger.critical("another server has the name \(place.name)")
+      _exit(69)
+    }
+    raiseFileLimit()
+    let ending = Ended()
+    installSignals {
+      ending.wait()
+      atEnd()
+    }
+    MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
+      let loop = NIOLoop(eventLoop, waitingLimit: waitingLimit)
+      let server = SocketServer(eventLoop, loop, makeService(loop), place, linger, logger)
+      let listening = listenAtSocket(place.socket)
+      guard listening >= 0 else {
+        logger.critical("\(place.socket): \(errorText())")
+        _exit(71)
+      }
+      let bound = LoopBound(server, on: loop)
+      ending.begin = { [loop] done in
+        loop.execute {
+          bound.value.finish()
+          done()
+        }
+      }
+      if let ready { close(ready) }
+      server.linger(atLeast: 10_000_000_000)
+      startThread { accept(at: listening) { descriptor in loop.execute { bound.value.take(descriptor) } } }
+    }
+    _exit(0)
+  }
+
+  /// Accepts connections of this user, on a thread of its own.
+  private static func accept(at listening: CInt, _ take: (CInt) -> Void) {
+    while true {
+      let descriptor = acceptSocket(listening)
+      if descriptor < 0 {
+        // Without descriptors connections wait until some are free.
+        if errno == EMFILE || errno == ENFILE || errno == ENOMEM { poll(nil, 0, 100) }
+      } else if peer(of: descriptor)?.user == getuid() {
+        take(descriptor)
+      } else {
+        close(descriptor)
+      }
+    }
+  }
+
+  private func take(_ descriptor: CInt) {
+    let output = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+    guard output >= 0 else {
+      close(descriptor)
+      return
+    }
+    taken += 1
+    let door = NIOLoopBound(Door(self, taken, input: descriptor, output: output), eventLoop: eventLoop)
+    NIOPipeBootstrap(group: eventLoop)
+      .channelOption(.allowRemoteHalfClosure, value: true)
+      .channelOption(
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 8 << 10, initial: 8 << 10, maximum: 128 << 10)
+      )
+      .channelOption(.maxMessagesPerRead, value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(door.value) }
+      }
+      .takingOwnershipOfDescriptors(input: descriptor, output: output)
+      .whenFailure { [logger] error in logger.error("a connection cannot be used: \(error)") }
+  }
+
+  /// Begins the session of a connection.
+  fileprivate func begin(_ number: Int, _ greeting: Greeting?, input: CInt, output: CInt) -> PipeTransport {
+    lingering?.cancel()
+    lingering = nil
+    let session = service.connect(greeting ?? Greeting())
+    let bound = LoopBound(self, on: loop)
+    let boundSession = LoopBound(session, on: loop)
+    let farewell: ((Int32) -> [UInt8])? = greeting == nil ? nil : { Greeting.farewell($0) }
+    let transport = PipeTransport(
+      session: session, input: input, output: output,
+      // Another client's request shall not wait for a reply of this one.
+      isWorking: { [unowned self] in loop.isWorking || transports.count > 1 }, farewell: farewell
+    ) { [eventLoop] (_: Int32) in
+      // In a later turn, in which nothing of the session runs any more.
+      eventLoop.execute {
+        boundSession.value.close()
+        bound.value.transports[number] = nil
+        bound.value.linger()
+      }
+    }
+    transports[number] = transport
+    return transport
+  }
+
+  fileprivate func status() -> [UInt8] { service.status() + [0x0A] }
+
+  /// Ends the process once nobody has been there for some time.
+  ///
+  /// - Parameter least: time for the first to come, in nanoseconds.
+  private func linger(atLeast least: UInt64 = 0) {
+    guard transports.isEmpty else { return }
+    lingering?.cancel()
+    let bound = LoopBound(self, on: loop)
+    lingering = loop.schedule(after: max(lingerNanoseconds, least)) {
+      let server = bound.value
+      guard server.transports.isEmpty else { return }
+      guard server.service.isIdle else { return server.linger(atLeast: 1_000_000_000) }
+      server.finish()
+      _exit(0)
+    }
+  }
+
+  private func finish() {
+    service.end()
+    unlink(place.socket)
+  }
+}
+
+/// Runs the end on the loop, however it is asked for.
+private final class Ended: @unchecked Sendable {
+  // Set once, before the signals' thread can need it; a signal before that finds nothing to end.
+  var begin: ((_ done: @escaping @Sendable () -> Void) -> Void)?
+
+  func wait() {
+    guard let begin else { return }
+    let done = DispatchSemaphore(value: 0)
+    begin { done.signal() }
+    _ = done.wait(timeout: .now() + 60)
+  }
+}
+
+/// The first handler of a connection: reads the greeting, then leaves its place to the session's transport.
+private final class Door: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let server: SocketServer
+  private let number: Int
+  private let input: CInt
+  private let output: CInt
+  private var held = ByteBuffer()
+  private var hasEnded = false
+
+  init(_ server: SocketServer, _ number: Int, input: CInt, output: CInt) {
+    self.server = server
+    self.number = number
+    self.input = input
+    self.output = output
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    held.writeBuffer(&bytes)
+    guard held.readableBytesView.first == Greeting.mark else { return open(context, nil) }
+    guard let end = held.readableBytesView.firstIndex(of: 0x0A) else {
+      if held.readableBytes > Greeting.limit { context.close(promise: nil) }
+      return
+    }
+    let line = held.readBytes(length: end - held.readerIndex + 1)?.dropFirst().dropLast() ?? []
+    guard let document = try? JSONDocument(Array(line)) else { return context.close(promise: nil) }
+    let greeting = document.read { Greeting(from: $0) }
+    if greeting.asksStatus {
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: server.status())), promise: nil)
+      return context.close(promise: nil)
+    }
+    open(context, greeting)
+  }
+
+  private func open(_ context: ChannelHandlerContext, _ greeting: Greeting?) {
+    let transport = server.begin(number, greeting, input: input, output: output)
+    do { try context.pipeline.syncOperations.addHandler(transport) } catch { return context.close(promise: nil) }
+    if greeting != nil { context.writeAndFlush(wrapOutboundOut(ByteBuffer(integer: Greeting.welcome)), promise: nil) }
+    if held.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(held)) }
+    context.pipeline.syncOperations.removeHandler(self, promise: nil)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed? = event as? ChannelEvent { context.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

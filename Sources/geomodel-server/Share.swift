@@ -1,0 +1,175 @@
+// A server that several clients share: serving, attaching to it, listing and ending such servers.
+
+import GeoProtocol
+import Handlers
+import Host
+import JSON
+import JSONRPC
+import Logging
+import Platform
+
+/// The host as the service of a socket.
+private final class SharedHost: SharedService {
+  private let host: Host
+  private let place: ServerPlace
+  private let logger: Logger
+
+  init(_ configuration: Configuration, _ place: ServerPlace, _ logger: Logger, on loop: any Loop) {
+    host = Host(configuration, on: loop)
+    self.place = place
+    self.logger = logger
+  }
+
+  var isIdle: Bool { host.isIdle }
+
+  func connect(_ greeting: Greeting) -> Session { host.connect(root: greeting.folder, isReadOnly: greeting.isReadOnly) }
+
+  func status() -> [UInt8] {
+    var writer = JSONWriter()
+    host.writeStatus(name: place.name, to: &writer)
+    return Array(writer.bytes)
+  }
+
+  func end() {
+    do {
+      if try host.writeRecovery(to: place.recovery) {
+        _ = writeText(host.documentPath ?? "", to: place.recoveredPath)
+        logger.notice("the unsaved model is kept in \(place.recovery)")
+      } else if host.isRecovered {
+        unlink(place.recovery)
+        unlink(place.recoveredPath)
+      }
+    } catch { logger.error("the unsaved model cannot be kept: \(error)") }
+  }
+}
+
+func listen(_ flags: Flags, _ name: String) -> Never {
+  let place = serverPlace(name)
+  let logger = Logger(label: "geomodel-server") { _ in StderrLogHandler(level: flags.logLevel) }
+  if flags.ready != nil { _ = chdir("/") }
+  var configuration = makeConfiguration(flags, logger)
+  configuration.isShared = true
+  if access(place.recovery, R_OK) == 0 {
+    let path = readText(place.recoveredPath) ?? ""
+    configuration.recovery = (place.recovery, path.isEmpty ? nil : path)
+    logger.warning("an earlier server left an unsaved model: document/recover opens it (\(place.recovery))")
+  }
+  let wiring = configuration
+  SocketServer.run(
+    at: place, linger: UInt64(flags.lingerSeconds) * 1_000_000_000, logger: logger, waitingLimit: configuration.readers.limit,
+    ready: flags.ready, atEnd: UnfinishedSaves.remove
+  ) { loop in SharedHost(wiring, place, logger, on: loop) }
+}
+
+func attach(_ flags: Flags, _ name: String) -> Never {
+  let place = serverPlace(name)
+  var greeting = Greeting()
+  greeting.folder = workingDirectory()
+  greeting.isReadOnly = flags.isReadOnly
+  // A server that is ending keeps its name for a moment.
+  for attempt in 0..<200 {
+    let connection = place.connect()
+    if connection >= 0, Forwarder.greet(connection, greeting) {
+      Forwarder.run(
+        connection, lost: RPCError(.serverLost, "The server \"\(name)\" has ended; whether the request took effect is not known."))
+    }
+    if connection >= 0 { close(connection) }
+    if attempt > 0 { poll(nil, 0, 50) }
+    start(place, flags)
+  }
+  Flags.leave("geomodel-server: no server \(name) can be started; \(place.log) may say why\n", code: 69, on: 2)
+}
+
+/// Starts a server in the background, and waits until clients can connect, or it has ended.
+private func start(_ place: ServerPlace, _ flags: Flags) {
+  var ends: [CInt] = [0, 0]
+  guard pipe(&ends) == 0 else { return }
+  let log = open(place.log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+  signal(SIGCHLD, SIG_IGN)
+  let executable = realPath(executablePath()) ?? executablePath()
+  let arguments =
+    [executable, "--listen", place.name, "--ready-descriptor", "3"] + flags.replayed + flags.passed
+    + ["--readers", String(flags.readers), "--feeds", String(flags.feeds)]
+  _ = spawnInBackground(executable, arguments, output: log, ready: ends[1])
+  close(ends[1])
+  if log >= 0 { close(log) }
+  var byte: UInt8 = 0
+  while read(ends[0], &byte, 1) < 0, errno == EINTR {}
+  close(ends[0])
+}
+
+func list(_ flags: Flags) -> Never {
+  let places: [ServerPlace]
+  do throws(PlaceError) { places = try ServerPlace.all() } catch { Flags.leave("geomodel-server: \(error)\n", code: 69, on: 2) }
+  var lines = ""
+  for place in places {
+    guard let status = status(of: place) else { continue }
+    if flags.isJSON {
+      lines += status + "\n"
+    } else if let document = try? JSONDocument(Array(status.utf8)) {
+      lines += document.read { json in
+        let path = (try? json["document"].string()) ?? "no document"
+        let clients = json["clients"].count
+        let state = (try? json["isModified"].bool()) == true ? ", unsaved changes" : ""
+        return "\(place.name): \(path)\(state), \(clients) client\(clients == 1 ? "" : "s"), process \(json["process"].int64)\n"
+      }
+    }
+  }
+  Flags.leave(lines, code: 0, on: 1)
+}
+
+/// The state of a server as a line of JSON; nil if none has the name.
+private func status(of place: ServerPlace) -> String? {
+  let connection = place.connect()
+  guard connection >= 0 else { return nil }
+  defer { close(connection) }
+  var greeting = Greeting()
+  greeting.asksStatus = true
+  _ = greeting.bytes.withUnsafeBytes { writeBytes(connection, $0) }
+  var answer: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 64 << 10)
+  while true {
+    let count = buffer.withUnsafeMutableBytes { readBytes(connection, into: $0) }
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { break }
+    answer += buffer[..<count]
+  }
+  return String(decoding: answer.prefix { $0 != 0x0A }, as: UTF8.self)
+}
+
+func stop(_ name: String) -> Never {
+  let place = serverPlace(name)
+  let connection = place.connect()
+  guard connection >= 0, let process = peer(of: connection)?.process, process > 0 else {
+    Flags.leave("geomodel-server: there is no server \(name)\n", code: 69, on: 2)
+  }
+  kill(process, SIGTERM)
+  var byte: UInt8 = 0
+  while read(connection, &byte, 1) < 0, errno == EINTR {}
+  let kept = access(place.recovery, R_OK) == 0 ? "; its unsaved model is in \(place.recovery)" : ""
+  Flags.leave("\(name) has ended\(kept)\n", code: 0, on: 1)
+}
+
+private func serverPlace(_ name: String) -> ServerPlace {
+  do throws(PlaceError) { return try ServerPlace(name) } catch {
+    Flags.leave("geomodel-server: \(error)\n", code: 69, on: 2)
+  }
+}
+
+private func readText(_ path: String) -> String? {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var bytes = [UInt8](repeating: 0, count: 64 << 10)
+  let count = bytes.withUnsafeMutableBytes { readBytes(descriptor, into: $0) }
+  return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
+}
+
+private func writeText(_ text: String, to path: String) -> Bool {
+  let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  guard descriptor >= 0 else { return false }
+  defer { close(descriptor) }
+  var text = text
+  return text.withUTF8 { writeBytes(descriptor, UnsafeRawBufferPointer($0)) == $0.count }
+}
