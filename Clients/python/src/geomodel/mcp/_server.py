@@ -1,0 +1,223 @@
+"""The MCP server: the tools and the state tree behind PyPI's `mcp`, over standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import contextvars
+import difflib
+import json
+import os
+from typing import Any, AsyncIterator, Iterable, Mapping
+
+import anyio
+from mcp.server import MCPServer
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, InputRequiredResult, Resource, TextContent, ToolAnnotations
+from pydantic import ValidationError
+
+from .. import __version__
+from .._client import launch
+from .._find import find_server
+from ..errors import Error, GeoModelError
+from . import _advice
+from ._answers import BYTES, size_of, text_of
+from ._model import Misuse
+from ._session import Report, Session
+from ._tools import NAMES, Tools
+
+INSTRUCTIONS = """\
+A geo model: maps with layers of features, views, overlays, styles, undo. Start with open_file (data) or, on a live map, describe_model.
+Layers are named by id or name. Call describe_layer before writing a where clause (CQL2: texts in single quotes). Coordinates are
+[longitude, latitude] in EPSG:4326 unless spatial_reference says otherwise; distances are metres on the ellipsoid. Answers have the
+count of all that match and at most 20 rows unless limit says otherwise, never more than 20 KB: narrow, summarize by statistics, or
+export to a file. Changes are steps that undo takes back. describe and call reach every method of the server. State is also readable
+as resources: geomodel:///layers/ID, geomodel:///views/ID/viewpoint."""
+# Under this name programs find an error's kind and data in the `_meta` of a result.
+ERROR_META = "geomodel/error"
+_COLLECTIONS = ("maps", "scenes", "views", "layers", "overlays", "sources")
+# Objects that are listed as resources; the templates reach all.
+_LISTED = 200
+_report: contextvars.ContextVar[Report | None] = contextvars.ContextVar("report", default=None)
+
+
+class _Model:
+    """The session as tools see it: their calls report progress to the agent whose request they serve."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
+        return await self._session.call(method, params, report=_report.get())
+
+
+class AgentServer(MCPServer[None]):
+    """MCP over one session. Whatever goes wrong is answered with what to do next."""
+
+    def __init__(self, session: Session) -> None:
+        @contextlib.asynccontextmanager
+        async def lifespan(_: MCPServer[None]) -> AsyncIterator[None]:
+            try:
+                yield None
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await session.close()
+
+        super().__init__(
+            "geomodel", title="Geo model", version=__version__, instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING",
+        )
+        self._session = session
+        self._model = _Model(session)
+        tools = Tools(self._model, self._definition)
+        for name, hints in NAMES.items():
+            self.add_tool(getattr(tools, name), annotations=ToolAnnotations(
+                read_only_hint=hints.get("read_only", False), destructive_hint=hints.get("destructive", False),
+                idempotent_hint=hints.get("idempotent", False) or hints.get("read_only", False), open_world_hint=False,
+            ))
+        self._add_resources()
+
+    # Tools
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """A tool's result; errors are results with what to do next, and arguments that no tool has are errors."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is None:
+            near = difflib.get_close_matches(name, NAMES, 3, 0.5)
+            return _failed(_advice.UNKNOWN_TOOL, f"There is no tool {name!r}{_did_you_mean(near)}", {"available": list(NAMES)})
+        known = tool.parameters.get("properties", {})
+        if unknown := [each for each in arguments if each not in known]:
+            near = difflib.get_close_matches(unknown[0], known, 3, 0.5)
+            message = f"{name} has no argument {unknown[0]!r}{_did_you_mean(near)}; it has {', '.join(known)}"
+            return _failed(_advice.INVALID_ARGUMENTS, message, {"argument": unknown[0], "available": list(known)})
+        held = _report.set(None if context is None else _reporter(context))
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            return self._explained(name, error.__cause__ or error)
+        finally:
+            _report.reset(held)
+
+    def _explained(self, tool: str, error: BaseException) -> CallToolResult:
+        if isinstance(error, ValidationError):
+            faults = [f"{'.'.join(map(str, each['loc'])) or tool}: {each['msg']}" for each in error.errors(include_url=False)]
+            return _failed(_advice.INVALID_ARGUMENTS, f"{tool}: {'; '.join(faults[:5])}", {"faults": faults[:5]})
+        if isinstance(error, Misuse):
+            return _failed(_advice.INVALID_ARGUMENTS, f"{tool}: {error}", {})
+        if isinstance(error, Error):
+            kind = _advice.kind_of(error)
+            after = self._session.after_loss if kind == _advice.SERVER_LOST else _advice.next_step(kind)
+            return _failed(kind, getattr(error, "message", None) or str(error), _data(error), after)
+        raise error
+
+    async def _definition(self) -> Mapping[str, Any]:
+        if self._session.definition is None:
+            self._session.definition = await self._session.call("rpc.discover")
+        return self._session.definition
+
+    # Resources
+
+    def _add_resources(self) -> None:
+        # Paths of the state tree are no paths of files.
+        security = ResourceSecurity(exempt_params={"path", "id", "member"})
+        for name in _COLLECTIONS:
+            self.resource(
+                f"geomodel:///{name}/{{id}}", name=name[:-1], mime_type="application/json", security=security,
+                description=f"One of the {name}, as it is now.",
+            )(self._reader(name))
+        self.resource(
+            "geomodel:///{+path}", name="state", mime_type="application/json", security=security,
+            description="A value of the state tree by its path: views/v1/viewpoint, layers/l1/loadStatus, edit/canUndo; * for any one name.",
+        )(self._state)
+
+    def _reader(self, collection: str) -> Any:
+        async def read(id: str) -> str:
+            return await self._state(f"{collection}/{id}")
+
+        return read
+
+    async def _state(self, path: str) -> str:
+        pointer = "/" + path.strip("/") if path.strip("/") else ""
+        try:
+            found = (await self._session.call("state/get", {"path": pointer}))["values"]
+        except GeoModelError as error:
+            raise ResourceError(f"{_advice.kind_of(error)}: {error.message}") from error
+        except Error as error:
+            raise ResourceError(f"{error}. Next: {self._session.after_loss}") from error
+        if not found:
+            raise ResourceNotFoundError(f"There is nothing at {pointer}: describe_model lists the ids, describe('state') the methods")
+        value = found[0]["value"] if len(found) == 1 and "*" not in pointer else {each["path"]: each["value"] for each in found}
+        if size_of(value) > BYTES:
+            members = ", ".join(list(value)[:20]) if isinstance(value, dict) else f"{len(value)} items"
+            raise ResourceError(f"{pointer or '/'} takes {size_of(value)} bytes, more than {BYTES}: read a part of it below that path ({members})")
+        return text_of(value)
+
+    async def list_resources(self) -> list[Resource]:
+        """The objects that there are now."""
+        listed: list[Resource] = []
+        for collection in _COLLECTIONS:
+            member = "title" if collection in ("maps", "scenes") else "name"
+            key = collection[:-1]
+            found = (await self._session.call(f"{key}/list"))[collection]
+            listed += [
+                Resource(
+                    uri=f"geomodel:///{collection}/{each[key]}", name=each[key], title=each.get(member), mime_type="application/json",
+                    description=f"The {key} {each[key]}.",
+                )
+                for each in found[: _LISTED - len(listed)]
+            ]
+        return listed
+
+
+def _reporter(context: Context[None, Any]) -> Report:
+    told = 0.0
+
+    async def report(percentage: float, message: str | None) -> None:
+        # A tool may make several calls, each from 0 to 100; an agent's progress must increase.
+        nonlocal told
+        if percentage > told:
+            told = percentage
+            await context.report_progress(percentage, 100, message)
+
+    return report
+
+
+def _failed(kind: str, message: str, data: Mapping[str, Any], after: str | None = None) -> CallToolResult:
+    """An error as agents read it, and for programs in `_meta`: its structured form would not be of the tool's output schema."""
+    after = after or _advice.next_step(kind)
+    return CallToolResult(
+        content=[TextContent(type="text", text=f"{kind}: {message[:4000]}\nNext: {after}.")], is_error=True,
+        _meta={ERROR_META: {**data, "kind": kind, "message": message[:4000], "next": after}},
+    )
+
+
+def _data(error: Error) -> dict[str, Any]:
+    data = dict(error.data) if isinstance(error, GeoModelError) else {}
+    return data if size_of(data) < 4000 else {name: data[name] for name in ("kind", "path") if name in data}
+
+
+def _did_you_mean(near: Iterable[str]) -> str:
+    names = ", ".join(near)
+    return f", did you mean {names}?" if names else ""
+
+
+def session_for(options: argparse.Namespace) -> Session:
+    """The session that the command line asks for."""
+    if options.attach is None:
+        return Session(lambda: launch(
+            options.server, root_path=options.root, allow_dir=options.allow_dir, allow_write=options.allow_write,
+            trace_file=options.trace_file, client_name="geomodel-mcp",
+        ), is_attached=False)
+    return Session(
+        lambda: launch([*find_server(options.server), "--attach", options.attach], root_path=options.root or os.getcwd(), client_name="geomodel-mcp"),
+        is_attached=True,
+    )
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Serves one agent until it closes standard input."""
+    AgentServer(session_for(options)).run("stdio")
