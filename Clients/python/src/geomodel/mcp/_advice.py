@@ -61,6 +61,7 @@ NEXT: dict[str, str] = {
     "fileExists": "choose another path, or overwrite=true if the user agrees",
     "layerExists": "choose another layer_name, or overwrite=true if the user agrees",
     "packageExpired": "tell the user that the package was to be used until a time that has come",
+    "packageRefused": "tell the user that the package is not to be trusted",
     "invalidPackage": "tell the user that the package is damaged",
     "nothingToUndo": "there is nothing to undo: go on",
     "nothingToRedo": "there is nothing to redo: go on",

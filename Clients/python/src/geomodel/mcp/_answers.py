@@ -40,38 +40,43 @@ def how_to_narrow(shown: int, count: int, what: str, ways: str, offset: int = 0)
 def shortened(value: Any, budget: int = BYTES) -> tuple[Any, list[str]]:
     """The value with its longest lists and texts cut until it fits, and what was cut, as JSON Pointers with the numbers."""
     cuts: dict[str, tuple[int, int, str]] = {}
-    while size_of(value) > budget:
+    while (excess := size_of(value) - budget) > 0:
         found = _largest(value)
         if found is None:
             return None, ["everything: the answer has too many members"]
-        pointer, holder, key = found
-        part = value if holder is None else holder[key]
-        kept = part[: max(len(part) // 2, 0)] if len(part) > 1 else part[:0]
+        pointer, part = found
+        room = size_of(part) - excess
+        kept = _beginning(part, room) if isinstance(part, str) else fitting(part, room)
+        kept = kept or part[:1]
         unit = "characters" if isinstance(part, str) else "items"
         cuts[pointer] = (cuts[pointer][0] if pointer in cuts else len(part), len(kept), unit)
-        if holder is None:
-            value = kept
-        else:
-            value = _replaced(value, pointer, kept)
+        value = _replaced(value, pointer, kept)
     # What lies in a list's end that was cut off later needs no mention.
     return value, [
         f"{pointer or 'the answer'}: {kept} of {had} {unit}" for pointer, (had, kept, unit) in cuts.items() if _exists(value, pointer)
     ]
 
 
-def _largest(value: Any) -> tuple[str, Any, Any] | None:
-    """The list or text to cut: on the way down to the largest part, the outermost list that has several items."""
-    pointer, holder, key = "", None, None
+def _beginning(text: str, budget: int) -> str:
+    """At most that many bytes of a text, as JSON."""
+    while text and size_of(text) > budget:
+        text = text[: min(len(text) - 1, len(text) * max(budget, 0) // size_of(text))]
+    return text
+
+
+def _largest(value: Any) -> tuple[str, Any] | None:
+    """The list or text to cut: on the way down to the largest part, the outermost that has several items."""
+    pointer = ""
     while True:
         if isinstance(value, (list, str)) and len(value) > 1:
-            return pointer, holder, key
+            return pointer, value
         if isinstance(value, dict) and value:
             at: Any = max(value, key=lambda name: size_of(value[name]))
         elif isinstance(value, list) and value:
             at = 0
         else:
             return None
-        pointer, holder, key = f"{pointer}/{_escaped(str(at))}", value, at
+        pointer = f"{pointer}/{_escaped(str(at))}"
         value = value[at]
 
 

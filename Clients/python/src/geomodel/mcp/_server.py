@@ -6,17 +6,23 @@ import argparse
 import contextlib
 import contextvars
 import difflib
-import json
+import logging
 import os
-from typing import Any, AsyncIterator, Iterable, Mapping
+from typing import Any, AsyncIterator, Callable, Iterable, Mapping
+from urllib.parse import unquote
 
 import anyio
+from anyio.abc import TaskStatus
 from mcp.server import MCPServer
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, InputRequiredResult, Resource, TextContent, ToolAnnotations
+from mcp.shared.subscriptions import ResourceUpdated
+from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, Resource, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
 from .. import __version__
@@ -38,9 +44,11 @@ export to a file. Changes are steps that undo takes back. describe and call reac
 as resources: geomodel:///layers/ID, geomodel:///views/ID/viewpoint."""
 # Under this name programs find an error's kind and data in the `_meta` of a result.
 ERROR_META = "geomodel/error"
+_SCHEME = "geomodel:///"
 _COLLECTIONS = ("maps", "scenes", "views", "layers", "overlays", "sources")
 # Objects that are listed as resources; the templates reach all.
 _LISTED = 200
+_log = logging.getLogger("geomodel.mcp")
 _report: contextvars.ContextVar[Report | None] = contextvars.ContextVar("report", default=None)
 
 
@@ -58,6 +66,11 @@ class AgentServer(MCPServer[None]):
     """MCP over one session. Whatever goes wrong is answered with what to do next."""
 
     def __init__(self, session: Session) -> None:
+        self._session = session
+        tools = Tools(_Model(session), self._definition)
+        self._tools = {name: _tool(getattr(tools, name), hints) for name, hints in NAMES.items()}
+        self._bus = InMemorySubscriptionBus()
+
         @contextlib.asynccontextmanager
         async def lifespan(_: MCPServer[None]) -> AsyncIterator[None]:
             try:
@@ -68,15 +81,8 @@ class AgentServer(MCPServer[None]):
 
         super().__init__(
             "geomodel", title="Geo model", version=__version__, instructions=INSTRUCTIONS, lifespan=lifespan, log_level="WARNING",
+            tools=list(self._tools.values()), subscriptions=self._bus, middleware=[self._listening],
         )
-        self._session = session
-        self._model = _Model(session)
-        tools = Tools(self._model, self._definition)
-        for name, hints in NAMES.items():
-            self.add_tool(getattr(tools, name), annotations=ToolAnnotations(
-                read_only_hint=hints.get("read_only", False), destructive_hint=hints.get("destructive", False),
-                idempotent_hint=hints.get("idempotent", False) or hints.get("read_only", False), open_world_hint=False,
-            ))
         self._add_resources()
 
     # Tools
@@ -85,7 +91,7 @@ class AgentServer(MCPServer[None]):
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """A tool's result; errors are results with what to do next, and arguments that no tool has are errors."""
-        tool = self._tool_manager.get_tool(name)
+        tool = self._tools.get(name)
         if tool is None:
             near = difflib.get_close_matches(name, NAMES, 3, 0.5)
             return _failed(_advice.UNKNOWN_TOOL, f"There is no tool {name!r}{_did_you_mean(near)}", {"available": list(NAMES)})
@@ -112,7 +118,8 @@ class AgentServer(MCPServer[None]):
             kind = _advice.kind_of(error)
             after = self._session.after_loss if kind == _advice.SERVER_LOST else _advice.next_step(kind)
             return _failed(kind, getattr(error, "message", None) or str(error), _data(error), after)
-        raise error
+        _log.error("the tool %s failed", tool, exc_info=error)
+        return _failed("internalError", f"{tool} failed: {type(error).__name__}: {error}", {})
 
     async def _definition(self) -> Mapping[str, Any]:
         if self._session.definition is None:
@@ -126,11 +133,11 @@ class AgentServer(MCPServer[None]):
         security = ResourceSecurity(exempt_params={"path", "id", "member"})
         for name in _COLLECTIONS:
             self.resource(
-                f"geomodel:///{name}/{{id}}", name=name[:-1], mime_type="application/json", security=security,
+                f"{_SCHEME}{name}/{{id}}", name=name[:-1], mime_type="application/json", security=security,
                 description=f"One of the {name}, as it is now.",
             )(self._reader(name))
         self.resource(
-            "geomodel:///{+path}", name="state", mime_type="application/json", security=security,
+            _SCHEME + "{+path}", name="state", mime_type="application/json", security=security,
             description="A value of the state tree by its path: views/v1/viewpoint, layers/l1/loadStatus, edit/canUndo; * for any one name.",
         )(self._state)
 
@@ -156,21 +163,64 @@ class AgentServer(MCPServer[None]):
             raise ResourceError(f"{pointer or '/'} takes {size_of(value)} bytes, more than {BYTES}: read a part of it below that path ({members})")
         return text_of(value)
 
+    async def _listening(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """While an agent listens for changes of resources, their paths are observed in the model."""
+        if ctx.method != "subscriptions/listen":
+            return await call_next(ctx)
+        wanted = (ctx.params or {}).get("notifications")
+        uris = wanted.get("resourceSubscriptions") if isinstance(wanted, Mapping) else None
+        async with anyio.create_task_group() as group:
+            for uri in dict.fromkeys(uris if isinstance(uris, list) else []):
+                if isinstance(uri, str) and uri.startswith(_SCHEME):
+                    await group.start(self._watch, uri)
+            result = await call_next(ctx)
+            group.cancel_scope.cancel()
+        return result
+
+    async def _watch(self, uri: str, *, task_status: TaskStatus[None]) -> None:
+        started = False
+        try:
+            path = unquote(uri.removeprefix(_SCHEME)).strip("/")
+            async with await self._session.observe(f"/{path}" if path else "") as changes:
+                task_status.started()
+                started = True
+                async for _ in changes:
+                    await self._bus.publish(ResourceUpdated(uri=uri))
+        except Error:
+            if not started:
+                task_status.started()
+        # It is not observed any more: whoever reads it again learns why.
+        await self._bus.publish(ResourceUpdated(uri=uri))
+
     async def list_resources(self) -> list[Resource]:
         """The objects that there are now."""
         listed: list[Resource] = []
         for collection in _COLLECTIONS:
             member = "title" if collection in ("maps", "scenes") else "name"
             key = collection[:-1]
-            found = (await self._session.call(f"{key}/list"))[collection]
+            try:
+                found = (await self._session.call(f"{key}/list"))[collection]
+            except Error as error:
+                raise MCPError(INTERNAL_ERROR, f"{error}. Next: {self._session.after_loss}") from error
             listed += [
                 Resource(
-                    uri=f"geomodel:///{collection}/{each[key]}", name=each[key], title=each.get(member), mime_type="application/json",
+                    uri=f"{_SCHEME}{collection}/{each[key]}", name=each[key], title=each.get(member), mime_type="application/json",
                     description=f"The {key} {each[key]}.",
                 )
                 for each in found[: _LISTED - len(listed)]
             ]
         return listed
+
+
+def _tool(function: Callable[..., Any], hints: Mapping[str, bool]) -> Tool:
+    read_only = hints.get("read_only", False)
+    tool = Tool.from_function(function, annotations=ToolAnnotations(
+        read_only_hint=read_only, destructive_hint=hints.get("destructive", False),
+        idempotent_hint=read_only or hints.get("idempotent", False), open_world_hint=False,
+    ))
+    tool.parameters = _terse(tool.parameters)
+    tool.fn_metadata.output_schema = _terse(tool.fn_metadata.output_schema)
+    return tool
 
 
 def _reporter(context: Context[None, Any]) -> Report:
@@ -198,6 +248,23 @@ def _failed(kind: str, message: str, data: Mapping[str, Any], after: str | None 
 def _data(error: Error) -> dict[str, Any]:
     data = dict(error.data) if isinstance(error, GeoModelError) else {}
     return data if size_of(data) < 4000 else {name: data[name] for name in ("kind", "path") if name in data}
+
+
+def _terse(schema: Any) -> Any:
+    """A schema without what tells an agent nothing: titles, and that what may be left out may be null."""
+    if isinstance(schema, list):
+        return [_terse(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {name: value for name, value in schema.items() if not (name == "title" and isinstance(value, str))}
+    choices = [each for each in made.get("anyOf", ()) if each != {"type": "null"}]
+    if len(choices) < len(made.get("anyOf", ())):
+        if made.get("default", 0) is None:
+            del made["default"]
+        del made["anyOf"]
+        made = {**(choices[0] if len(choices) == 1 else {"anyOf": choices}), **made}
+        made.pop("title", None)
+    return {name: _terse(value) for name, value in made.items()}
 
 
 def _did_you_mean(near: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ import contextlib
 from typing import Any, Awaitable, Callable, Mapping
 
 from .._client import Launch, Server
+from .._subscriptions import Opening, StateSubscription
 from ..errors import Error, GeoModelError, ServerDiedError
 
 Report = Callable[[float, str | None], Awaitable[None]]
@@ -95,6 +96,10 @@ class Session:
             self._server = None
         with contextlib.suppress(Error):
             await server.close()
+
+    async def observe(self, path: str) -> Opening[StateSubscription]:
+        """Observes a path of the state tree, slowly enough for an agent."""
+        return (await self._connected()).observe(path, max_rate=4, limit=1)
 
     async def close(self) -> None:
         if self._server is not None:

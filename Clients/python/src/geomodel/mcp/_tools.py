@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 from typing import Annotated, Any, Literal, Mapping, Sequence
 
 from mcp_types import CallToolResult, TextContent
@@ -261,7 +262,8 @@ class Tools:
             try:
                 opened = await model.call("package/open", {"path": path})
             except GeoModelError as second:
-                raise (error if second.kind in ("invalidPackage", "invalidDocument") else second) from None
+                # No archive at all: what the first attempt says is nearer to it.
+                raise (error if second.data.get("fault") == "damaged" else second) from None
         return await self._document(opened)
 
     async def save_document(
@@ -343,6 +345,7 @@ class Tools:
         limit: Limit = ROWS,
         offset: Offset = 0,
         geometry: Annotated[bool, Field(description="Whether to return GeoJSON geometries; they are long.")] = False,
+        simplify: Annotated[float | None, Field(ge=0, description="With geometry: leaves out positions that move a line by no more, in units of spatial_reference.")] = None,
         spatial_reference: Reference = DEGREES,
     ) -> Annotated[CallToolResult, Rows]:
         """Features of a layer by attributes, box, area or distance: the count of all that match, and rows {id, fields...}.
@@ -353,7 +356,7 @@ class Tools:
         chosen = where_of(
             where=where, bbox=bbox, area=area, relationship=relationship, ids=ids, selected=selected, spatial_reference=spatial_reference
         )
-        shape: dict[str, Any] = {"returnGeometry": geometry, **({"outSpatialReference": spatial_reference} if geometry else {})}
+        shape: dict[str, Any] = {"returnGeometry": geometry, **(present(outSpatialReference=spatial_reference, maxAllowableOffset=simplify) if geometry else {})}
         ways = "where, bbox, near, fewer fields, no geometry; statistics summarizes, export writes all to a file"
         reference = spatial_reference if geometry else None
         if near is not None:
@@ -775,6 +778,4 @@ def _symbol(layer: Mapping[str, Any], color: str, size: float | None) -> dict[st
 
 
 def _close(name: str, names: Sequence[str]) -> str:
-    import difflib
-
     return ", ".join(difflib.get_close_matches(name, names, 3, 0.5))

@@ -1,0 +1,403 @@
+"""`geomodel mcp` with real agents: the packages `mcp` and `fastmcp` over stdio, and lines that neither would send."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from typing import Any
+
+from agent_support import agent, command, fake, raw_agent, refused, script, temporary, text_of, told
+from support import SOURCE, child_environment, real_server
+
+from geomodel import mcp
+from geomodel._generated.errors import KIND_TO_ERROR
+from geomodel.mcp import _advice, _answers
+
+SERVER = real_server()
+needs_mcp = unittest.skipUnless(mcp.is_available() and SERVER, "no mcp, or no server")
+BYTES = _answers.BYTES
+
+
+class CommandTests(unittest.TestCase):
+    """What works without the package `mcp`."""
+
+    def test_without_the_package_it_says_what_to_install(self) -> None:
+        # Without site-packages there is no mcp.
+        ended = subprocess.run([sys.executable, "-S", "-m", "geomodel.mcp"], env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stdout), (3, ""))
+        self.assertIn("pip install 'geomodel-server[mcp]'", ended.stderr)
+
+    def test_flags_of_its_own_server_do_not_go_with_a_live_map(self) -> None:
+        ended = subprocess.run(command("--attach", "m", "--allow-dir", "."), env=child_environment(), capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("not with --attach", ended.stderr)
+
+    def test_advice_is_for_kinds_that_there_are(self) -> None:
+        own = {_advice.UNKNOWN_TOOL, _advice.INVALID_ARGUMENTS, _advice.NO_SERVER}
+        self.assertEqual(_advice.NEXT.keys() - KIND_TO_ERROR.keys(), own)
+
+    def test_what_is_cut_fits_and_is_said(self) -> None:
+        value = {"rows": [{"n": n, "text": "ä" * 90} for n in range(1000)], "count": 1000}
+        cut, what = _answers.shortened(value, 5000)
+        self.assertLessEqual(_answers.size_of(cut), 5000)
+        self.assertGreater(_answers.size_of(cut), 4700)
+        self.assertEqual(what, [f"/rows: {len(cut['rows'])} of 1000 items"])
+        self.assertEqual(len(value["rows"]), 1000)
+        cut, what = _answers.shortened({"a": {"b/c": "x" * 9000}}, 1000)
+        self.assertEqual(what, [f"/a/b~1c: {len(cut['a']['b/c'])} of 9000 characters"])
+        self.assertEqual(_answers.shortened([1, 2], 1000), ([1, 2], []))
+        cut, what = _answers.shortened([[["x" * 50] * 400]], 1000)
+        self.assertLessEqual(_answers.size_of(cut), 1000)
+        self.assertEqual(_answers.shortened({str(n): n for n in range(1000)}, 100)[0], None)
+
+
+@needs_mcp
+class EraTests(unittest.IsolatedAsyncioTestCase):
+    async def test_the_eras_by_hand(self) -> None:
+        for version in ("2025-06-18", "2025-11-25"):
+            with self.subTest(version):
+                async with raw_agent() as client:
+                    begun = await client.initialize(version)
+                    self.assertEqual(begun["result"]["protocolVersion"], version)
+                    self.assertEqual(begun["result"]["serverInfo"]["name"], "geomodel")
+                    self.assertNotIn("logging", begun["result"]["capabilities"])
+                    tools = (await client.request("tools/list", {}))["result"]["tools"]
+                    self.assertTrue(all(tool["outputSchema"]["type"] == "object" for tool in tools))
+                    opened = await client.request("tools/call", {"name": "open_file", "arguments": {"path": "cities.fgb"}})
+                    self.assertEqual(opened["result"]["structuredContent"]["layers"][0]["count"], 243)
+                    self.assertEqual(await client.end(), 0)
+
+    async def test_the_stateless_era(self) -> None:
+        async with agent(mode="2026-07-28") as client:
+            self.assertEqual(client.protocol_version, "2026-07-28")
+            # Handles are arguments: each request stands alone.
+            opened = await told(client, "open_file", path="cities.fgb")
+            found = await told(client, "query_features", layer=opened["layers"][0]["layer"], limit=1)
+            self.assertEqual((found["count"], found["shown"]), (243, 1))
+
+    async def test_an_older_era_of_the_package(self) -> None:
+        async with agent(mode="legacy") as client:
+            self.assertEqual(client.protocol_version, "2025-11-25")
+            self.assertEqual((await told(client, "describe_model"))["maps"], [])
+
+    @unittest.skipIf(importlib.util.find_spec("fastmcp") is None, "no fastmcp")
+    async def test_fastmcp(self) -> None:
+        from agent_support import FIXTURES, environment
+        from fastmcp import Client
+        from fastmcp.client.transports import StdioTransport
+        from fastmcp.exceptions import ToolError
+
+        words = command()
+        async with Client(StdioTransport(words[0], words[1:], env=environment(), cwd=str(FIXTURES))) as client:
+            self.assertEqual(len(await client.list_tools()), 20)
+            opened = await client.call_tool("open_file", {"path": "naturalearth_110m.gpkg"})
+            self.assertEqual([layer["layer"] for layer in opened.structured_content["layers"]], ["cities", "countries"])
+            found = await client.call_tool("query_features", {"layer": "countries", "where": "continent = 'Asia'", "limit": 2})
+            self.assertEqual(found.structured_content["count"], 47)
+            with self.assertRaisesRegex(ToolError, "unknownId: .*\nNext: call describe_model"):
+                await client.call_tool("query_features", {"layer": "none"})
+            read = await client.read_resource("geomodel:///layers/countries/name")
+            self.assertEqual(json.loads(read[0].text), "countries")
+
+
+@needs_mcp
+class ToolTests(unittest.IsolatedAsyncioTestCase):
+    async def test_the_list_is_one_that_hosts_and_agents_bear(self) -> None:
+        async with agent() as client:
+            tools = (await client.list_tools()).tools
+            self.assertEqual(len(tools), 20)
+            # Some hosts refuse many tools, and every agent pays for the list with each question.
+            self.assertLess(len(json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])), 36_000)
+            for tool in tools:
+                with self.subTest(tool.name):
+                    self.assertTrue(tool.description and tool.output_schema and tool.annotations)
+                    for name, schema in tool.input_schema.get("properties", {}).items():
+                        self.assertNotIn("title", schema, name)
+            read_only = {tool.name for tool in tools if tool.annotations.read_only_hint}
+            self.assertEqual(read_only, {"describe_model", "describe_layer", "query_features", "statistics", "join", "describe"})
+
+    async def test_answers_are_short_and_say_how_to_narrow(self) -> None:
+        async with agent() as client:
+            await told(client, "open_file", path="naturalearth_110m.gpkg")
+            found = await told(client, "query_features", layer="cities")
+            self.assertEqual((found["count"], found["shown"], len(found["rows"])), (243, 20, 20))
+            self.assertTrue(found["more"].startswith("20 of 243 features are shown. The next begin at offset=20. To narrow: where"))
+            last = await told(client, "query_features", layer="cities", offset=240)
+            self.assertEqual((last["shown"], last.get("more")), (3, None))
+
+    async def test_a_hundred_thousand_rows_are_asked_for(self) -> None:
+        count = 100_000
+        async with agent() as client:
+            view = (await told(client, "set_viewpoint", scale=1e7))["view"]
+            await told(client, "call", method="overlay/create", params={"view": view, "id": "points"})
+            columns = {"overlay": "points", "x": [n / 1000 for n in range(count)], "y": [0] * count, "attributes": {"n": list(range(count))}}
+            await told(client, "call", method="overlay/addColumns", params=columns)
+            for arguments in ({"limit": count}, {"limit": count, "geometry": True}, {"limit": 10**9, "near": {"x": 0, "y": 0}}):
+                with self.subTest(arguments):
+                    result = await client.call_tool("query_features", {"layer": "points", **arguments})
+                    self.assertLessEqual(len(text_of(result).encode()), BYTES)
+                    content = result.structured_content
+                    self.assertEqual(content["count"], count)
+                    self.assertEqual(content["shown"], len(content["rows"]))
+                    self.assertGreater(content["shown"], 100)
+                    self.assertIn(f"{content['shown']} of {count} features are shown", content["more"])
+            whole = await client.call_tool("call", {"method": "feature/query", "params": {"overlay": "points", "limit": count}})
+            self.assertLessEqual(len(text_of(whole).encode()), BYTES)
+            self.assertRegex(whole.structured_content["cut"][0], f"/features: [0-9]+ of {count} items")
+            self.assertIn("limit", whole.structured_content["more"])
+
+    async def test_one_row_that_is_too_long_is_cut(self) -> None:
+        async with agent() as client:
+            ring = [[n / 100, 0] for n in range(2000)] + [[10, 10], [0, 0]]
+            feature = {"type": "Feature", "properties": {"text": "t" * 30_000}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+            await told(client, "add_features", name="large", geojson=feature)
+            for arguments in ({}, {"geometry": True}):
+                result = await client.call_tool("query_features", {"layer": "large", **arguments})
+                self.assertLessEqual(len(text_of(result).encode()), BYTES)
+                self.assertEqual(result.structured_content["shown"], 1)
+                self.assertIn("The first row is too long and was cut", result.structured_content["more"])
+            outline = await told(client, "query_features", layer="large", fields=[], geometry=True, simplify=0.5)
+            self.assertEqual(len(outline["rows"][0]["geometry"]["coordinates"][0]), 4)
+
+    async def test_every_method_can_be_described_in_short(self) -> None:
+        async with agent() as client:
+            domains = (await told(client, "describe"))["description"]["domains"]
+            self.assertGreater(sum(domains.values()), 250)
+            for name in ("feature", "layer/update", "feature/export", "Renderer", "expressions"):
+                with self.subTest(name):
+                    result = await client.call_tool("describe", {"name": name})
+                    self.assertFalse(result.is_error)
+                    self.assertLess(len(text_of(result)), BYTES)
+            buffer = (await told(client, "describe", name="geometry/geodeticDistance"))["description"]
+            self.assertEqual(buffer["params"]["other?"].partition(".")[0], "Geometry")
+            self.assertEqual((await refused(client, "describe", name="layer/updat"))["kind"], "invalidArguments")
+
+    async def test_state_as_resources(self) -> None:
+        async with agent() as client:
+            await told(client, "open_file", path="naturalearth_110m.gpkg")
+            await told(client, "set_viewpoint", layer="countries")
+            listed = [resource.uri for resource in (await client.list_resources()).resources]
+            self.assertEqual(listed, [
+                "geomodel:///maps/map1", "geomodel:///views/view1", "geomodel:///layers/cities", "geomodel:///layers/countries",
+                "geomodel:///sources/source1",
+            ])
+            templates = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
+            self.assertIn("geomodel:///views/{id}", templates)
+            self.assertIn("geomodel:///{+path}", templates)
+
+            async def read(uri: str) -> Any:
+                content = (await client.read_resource(uri)).contents[0]
+                self.assertEqual(content.mime_type, "application/json")
+                return json.loads(content.text)
+
+            self.assertEqual((await read("geomodel:///layers/cities"))["featureCount"], 243)
+            self.assertEqual((await read("geomodel:///views/view1/viewpoint"))["type"], "boundingGeometry")
+            self.assertEqual(await read("geomodel:///layers/*/name"), {"/layers/cities/name": "cities", "/layers/countries/name": "countries"})
+            with self.assertRaisesRegex(Exception, "There is nothing at /layers/none"):
+                await read("geomodel:///layers/none")
+            with self.assertRaisesRegex(Exception, "invalidPath"):
+                await read("geomodel:///layers/a*b")
+
+    async def test_changes_of_resources_are_heard(self) -> None:
+        async with agent() as client:
+            await told(client, "open_file", path="cities.fgb")
+            async with client.listen(resource_subscriptions=["geomodel:///layers/cities/name"]) as changes:
+                await told(client, "update_layer", layer="cities", name="Towns")
+                async for change in changes:
+                    self.assertEqual(change.uri, "geomodel:///layers/cities/name")
+                    break
+            content = (await client.read_resource("geomodel:///layers/cities/name")).contents[0]
+            self.assertEqual(content.text, '"Towns"')
+
+
+@needs_mcp
+class LongTests(unittest.IsolatedAsyncioTestCase):
+    """Progress and cancelling."""
+
+    async def test_progress_increases(self) -> None:
+        for mode in ("legacy", "2026-07-28"):
+            with self.subTest(mode), temporary() as folder:
+                async with agent("--server", fake(folder), mode=mode) as client:
+                    reports: list[tuple[float, float | None]] = []
+                    enough = asyncio.Event()
+
+                    async def report(progress: float, total: float | None, message: str | None) -> None:
+                        reports.append((progress, total))
+                        if progress == 100:
+                            enough.set()
+
+                    slow = asyncio.ensure_future(
+                        client.call_tool("call", {"method": "test/slow", "params": {"seconds": 60}}, progress_callback=report)
+                    )
+                    await enough.wait()
+                    slow.cancel()
+                    await asyncio.wait({slow})
+                    self.assertEqual(reports, sorted(set(reports)))
+                    self.assertEqual(reports[-1], (100, 100))
+
+    async def test_cancelling_a_call_cancels_the_request_in_the_server(self) -> None:
+        for mode in ("legacy", "2026-07-28"):
+            with self.subTest(mode), temporary() as folder:
+                async with agent("--server", fake(folder), mode=mode) as client:
+                    slow = asyncio.ensure_future(client.call_tool("call", {"method": "test/slow", "params": {"seconds": 60}}))
+                    await self._seen(client, "test/slow")
+                    slow.cancel()
+                    await asyncio.wait({slow})
+                    await self._seen(client, "(slow answered)")
+
+    async def _seen(self, client: Any, method: str) -> None:
+        while method not in [each.get("method") for each in (await told(client, "call", method="test/log"))["result"]["log"]]:
+            await asyncio.sleep(0)
+
+    async def test_cancelling_ends_a_task_of_the_real_server(self) -> None:
+        # Two lines that cross themselves and each other: their relation takes minutes.
+        lines = [{"type": "LineString", "coordinates": [[(n * step) % 1009, (n * n * step) % 1013] for n in range(2000)]} for step in (7, 11)]
+        async with agent() as client:
+            params = {"geometry": lines[0], "other": lines[1]}
+            slow = asyncio.ensure_future(client.call_tool("call", {"method": "geometry/relate", "params": params}))
+
+            async def tasks() -> list[Any]:
+                listed: list[Any] = (await told(client, "call", method="task/list"))["result"]["tasks"]
+                return listed
+
+            while not (running := await tasks()):
+                self.assertFalse(slow.done(), slow)
+            self.assertEqual(running[0]["method"], "geometry/relate")
+            slow.cancel()
+            await asyncio.wait({slow})
+            while await tasks():
+                pass
+
+
+@needs_mcp
+class BadInputTests(unittest.IsolatedAsyncioTestCase):
+    async def test_tools_and_arguments_that_there_are_not(self) -> None:
+        async with agent() as client:
+            error = await refused(client, "query_featurs")
+            self.assertEqual(error["kind"], "unknownTool")
+            self.assertIn("did you mean query_features", error["message"])
+            self.assertEqual(len(error["available"]), 20)
+            error = await refused(client, "query_features", layer="l", wher="TRUE")
+            self.assertEqual((error["kind"], error["argument"]), ("invalidArguments", "wher"))
+            self.assertIn("did you mean where", error["message"])
+            error = await refused(client, "query_features")
+            self.assertIn("layer: Field required", error["message"])
+
+    async def test_arguments_of_other_types(self) -> None:
+        async with agent() as client:
+            await told(client, "open_file", path="naturalearth_110m.gpkg")
+            for arguments, words in [
+                ({"layer": 5}, "layer: Input should be a valid string"),
+                ({"layer": "cities", "limit": "many"}, "limit: Input should be a valid integer"),
+                ({"layer": "cities", "limit": -1}, "limit: Input should be greater than or equal to 0"),
+                ({"layer": "cities", "near": "Bern"}, "near: Input should be"),
+                ({"layer": "cities", "bbox": [1, 2, 3]}, "bbox has 4 numbers"),
+                ({"layer": "cities", "relationship": "near"}, "relationship: Input should be 'intersects'"),
+                ({"layer": "cities", "fields": {"name": 1}}, "fields: Input should be a valid list"),
+            ]:
+                with self.subTest(arguments):
+                    error = await refused(client, "query_features", **arguments)
+                    self.assertEqual(error["kind"], "invalidArguments")
+                    self.assertIn(words, error["message"])
+            # What some agents do: numbers and objects as text.
+            found = await told(client, "query_features", layer="cities", limit="2", near='{"x": 8, "y": 47}')
+            self.assertEqual([row["name"] for row in found["rows"]], ["Bern", "Vaduz"])
+
+    async def test_errors_of_the_model_say_what_to_do(self) -> None:
+        async with agent() as client:
+            await told(client, "open_file", path="naturalearth_110m.gpkg")
+            for tool, arguments, kind, words in [
+                ("query_features", {"layer": "citys"}, "unknownId", "describe_model"),
+                ("query_features", {"layer": "countries", "where": "population > 1"}, "unknownField", "describe_layer"),
+                ("query_features", {"layer": "countries", "where": "name = = 1"}, "expressionSyntax", "single quotes"),
+                ("query_features", {"layer": "countries", "where": "name > 1"}, "expressionType", "describe_layer"),
+                ("query_features", {"layer": "countries", "bbox": [0, 0, 1, 1], "spatial_reference": "EPSG:1"}, "unknownSpatialReference", "EPSG:4326"),
+                ("statistics", {"layer": "countries", "statistics": ["sum(name)"]}, "wrongFieldType", "describe_layer"),
+                ("statistics", {"layer": "countries", "statistics": ["sum of all"]}, "invalidArguments", "schema"),
+                ("open_file", {"path": "none.gpkg"}, "fileNotFound", "ask the user"),
+                ("open_file", {"path": "naturalearth_110m.gpkg", "layers": ["rivers"]}, "invalidArguments", "schema"),
+                ("open_document", {"path": "sent.jsonl"}, "invalidDocument", "open_file"),
+                ("save_document", {}, "documentUntitled", "path"),
+                ("undo", {"steps": 99}, "nothingToUndo", "nothing to undo"),
+                ("call", {"method": "layer/updat"}, "unknownMethod", "describe"),
+                ("call", {"method": "layer/update", "params": {"layer": "cities", "visible": True}}, "unknownMember", "describe"),
+                ("call", {"method": "shutdown"}, "invalidArguments", "schema"),
+                ("call", {"method": "state/observe", "params": {"paths": ["/maps"]}}, "invalidArguments", "schema"),
+                ("clip", {"layer": "countries"}, "invalidArguments", "schema"),
+                ("select_features", {"layer": "countries"}, "invalidArguments", "schema"),
+            ]:
+                with self.subTest(tool, **arguments):
+                    error = await refused(client, tool, **arguments)
+                    self.assertEqual(error["kind"], kind, error)
+                    self.assertIn(words, error["next"])
+            # A refused file leaves nothing behind.
+            self.assertEqual(len((await told(client, "describe_model"))["sources"]), 1)
+
+    async def test_lines_that_no_package_would_send(self) -> None:
+        async with raw_agent() as client:
+            await client.write(b"{no json\n")
+            await client.initialize("2025-11-25")
+            # The package `mcp` answers neither this nor what is no JSON; both do no harm.
+            await client.send({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": []})
+            for params in ({"name": 5}, {"arguments": {}}, {"name": "describe", "arguments": []}):
+                with self.subTest(params):
+                    self.assertEqual((await client.request("tools/call", params))["error"]["code"], -32602)
+            self.assertEqual((await client.request("tools/run", {}))["error"]["code"], -32601)
+            self.assertEqual((await client.request("resources/read", {"uri": "file:///etc/passwd"}))["error"]["code"], -32602)
+            # It serves on.
+            self.assertFalse((await client.request("tools/call", {"name": "describe_model", "arguments": {}}))["result"].get("isError"))
+            self.assertEqual(await client.end(), 0)
+
+
+@needs_mcp
+class LossTests(unittest.IsolatedAsyncioTestCase):
+    """A server that dies, one that is not there, and a live map."""
+
+    async def test_a_server_that_dies_in_a_call_and_between_calls(self) -> None:
+        with temporary() as folder:
+            async with agent("--server", fake(folder)) as client:
+                error = await refused(client, "call", method="test/die")
+                self.assertEqual(error["kind"], "serverLost")
+                self.assertIn("the next call starts an empty one", error["next"])
+                # The next call has a new one.
+                self.assertEqual((await told(client, "call", method="session/echo", params={"value": 1}))["result"]["value"], 1)
+                self.assertEqual(len(Path(folder, "arguments").read_text().splitlines()), 2)
+
+    async def test_a_real_server_that_is_killed(self) -> None:
+        with temporary() as folder:
+            # The script becomes the server: its process number is known.
+            server = Path(script(folder, str(SERVER)))
+            server.write_text(server.read_text().replace("exec", f"echo $$ > {folder}/pid\nexec"))
+            async with agent("--server", str(server)) as client:
+                await told(client, "open_file", path="cities.fgb")
+                subprocess.run(["kill", "-9", Path(folder, "pid").read_text().strip()], check=True)
+                # Either the call meets the death, or it has been noticed before: it is said once.
+                self.assertEqual((await refused(client, "describe_model"))["kind"], "serverLost")
+                self.assertEqual((await told(client, "describe_model"))["layers"], [])
+
+    async def test_no_server(self) -> None:
+        async with agent("--server", "/nowhere/geomodel-server") as client:
+            self.assertEqual(len((await client.list_tools()).tools), 20)
+            error = await refused(client, "describe_model")
+            self.assertEqual(error["kind"], "serverNotFound")
+            self.assertIn("install geomodel-server", error["next"])
+
+    async def test_a_live_map(self) -> None:
+        # What `geomodel-server --attach NAME` will do; here the fake server takes its place.
+        with temporary() as folder:
+            async with agent("--server", fake(folder), "--attach", "city") as client:
+                await told(client, "call", method="session/echo")
+                self.assertEqual(Path(folder, "arguments").read_text(), "--attach city\n")
+                error = await refused(client, "call", method="test/die")
+                self.assertIn("it attaches again", error["next"])
+                await told(client, "call", method="session/echo")
+                self.assertEqual(Path(folder, "arguments").read_text(), "--attach city\n" * 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
