@@ -11,7 +11,7 @@ import importlib.util
 import sys
 from typing import Any, Sequence
 
-from .. import __version__
+from .._generated import __version__
 
 NEEDS = "geomodel mcp needs PyPI's `mcp`, version 2: pip install 'geomodel-server[mcp]'"
 _EPILOG = """\

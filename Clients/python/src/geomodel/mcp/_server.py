@@ -25,7 +25,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, Resource, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
-from .. import __version__
+from .._generated import __version__
 from .._client import launch
 from .._find import find_server
 from ..errors import Error, GeoModelError
