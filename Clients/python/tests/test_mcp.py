@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import unittest
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_support import agent, command, fake, raw_agent, refused, script, temporary, text_of, told
-from support import SOURCE, child_environment, real_server
+from support import ROOT, SOURCE, child_environment, real_server
 
 from geomodel import mcp
 from geomodel._generated.errors import KIND_TO_ERROR
@@ -40,6 +41,24 @@ class CommandTests(unittest.TestCase):
     def test_advice_is_for_kinds_that_there_are(self) -> None:
         own = {_advice.UNKNOWN_TOOL, _advice.INVALID_ARGUMENTS, _advice.NO_SERVER}
         self.assertEqual(_advice.NEXT.keys() - KIND_TO_ERROR.keys(), own)
+
+    def test_the_configuration_of_each_agent_starts_it(self) -> None:
+        pages = sorted(path for path in (ROOT / "Clients" / "agents").glob("*.md") if path.name != "README.md")
+        self.assertEqual([page.stem for page in pages], ["claude-code", "codex-cli", "cursor", "gemini-cli", "vs-code"])
+        for page in pages:
+            with self.subTest(page.stem):
+                text = page.read_text(encoding="utf-8")
+                self.assertIn("Not tried", text)
+                blocks = re.findall(r"```json\n(.*?)```", text, re.S)
+                servers = [next(iter(json.loads(block).values()))["geomodel"] for block in blocks]
+                # TOML's arrays of texts are JSON's.
+                servers += [{"command": "geomodel", "args": json.loads(args)} for args in re.findall(r"^args = (.*)$", text, re.M)]
+                words = [line.split(" -- ")[1].split() for line in text.splitlines() if " -- " in line]
+                servers += [{"command": each[0], "args": each[1:]} for each in words]
+                self.assertGreater(len(servers), 0)
+                for server in servers:
+                    self.assertEqual((server["command"], server["args"][0]), ("geomodel", "mcp"))
+                    self.assertIsNotNone(mcp.parser().parse_args(server["args"][1:]).root)
 
     def test_what_is_cut_fits_and_is_said(self) -> None:
         value = {"rows": [{"n": n, "text": "ä" * 90} for n in range(1000)], "count": 1000}
