@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import importlib.util
 import json
@@ -29,7 +30,9 @@ class CommandTests(unittest.TestCase):
 
     def test_without_the_package_it_says_what_to_install(self) -> None:
         # Without site-packages there is no mcp.
-        ended = subprocess.run([sys.executable, "-S", "-m", "geomodel.mcp"], env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True)
+        ended = subprocess.run(
+            [sys.executable, "-S", "-m", "geomodel.mcp"], env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True
+        )
         self.assertEqual((ended.returncode, ended.stdout), (3, ""))
         self.assertIn("pip install 'geomodel-server[mcp]'", ended.stderr)
 
@@ -45,6 +48,8 @@ class CommandTests(unittest.TestCase):
     def test_the_configuration_of_each_agent_starts_it(self) -> None:
         pages = sorted(path for path in (ROOT / "Clients" / "agents").glob("*.md") if path.name != "README.md")
         self.assertEqual([page.stem for page in pages], ["claude-code", "codex-cli", "cursor", "gemini-cli", "vs-code"])
+        parsed = argparse.ArgumentParser()
+        mcp.define(parsed)
         for page in pages:
             with self.subTest(page.stem):
                 text = page.read_text(encoding="utf-8")
@@ -58,7 +63,7 @@ class CommandTests(unittest.TestCase):
                 self.assertGreater(len(servers), 0)
                 for server in servers:
                     self.assertEqual((server["command"], server["args"][0]), ("geomodel", "mcp"))
-                    self.assertIsNotNone(mcp.parser().parse_args(server["args"][1:]).root)
+                    self.assertIsNotNone(parsed.parse_args(server["args"][1:]).root)
 
     def test_what_is_cut_fits_and_is_said(self) -> None:
         value = {"rows": [{"n": n, "text": "ä" * 90} for n in range(1000)], "count": 1000}
@@ -154,7 +159,12 @@ class ToolTests(unittest.IsolatedAsyncioTestCase):
         async with agent() as client:
             view = (await told(client, "set_viewpoint", scale=1e7))["view"]
             await told(client, "call", method="overlay/create", params={"view": view, "id": "points"})
-            columns = {"overlay": "points", "x": [n / 1000 for n in range(count)], "y": [0] * count, "attributes": {"n": list(range(count))}}
+            columns = {
+                "overlay": "points",
+                "x": [n / 1000 for n in range(count)],
+                "y": [0] * count,
+                "attributes": {"n": list(range(count))},
+            }
             await told(client, "call", method="overlay/addColumns", params=columns)
             for arguments in ({"limit": count}, {"limit": count, "geometry": True}, {"limit": 10**9, "near": {"x": 0, "y": 0}}):
                 with self.subTest(arguments):
@@ -201,10 +211,16 @@ class ToolTests(unittest.IsolatedAsyncioTestCase):
             await told(client, "open_file", path="naturalearth_110m.gpkg")
             await told(client, "set_viewpoint", layer="countries")
             listed = [resource.uri for resource in (await client.list_resources()).resources]
-            self.assertEqual(listed, [
-                "geomodel:///maps/map1", "geomodel:///views/view1", "geomodel:///layers/cities", "geomodel:///layers/countries",
-                "geomodel:///sources/source1",
-            ])
+            self.assertEqual(
+                listed,
+                [
+                    "geomodel:///maps/map1",
+                    "geomodel:///views/view1",
+                    "geomodel:///layers/cities",
+                    "geomodel:///layers/countries",
+                    "geomodel:///sources/source1",
+                ],
+            )
             templates = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
             self.assertIn("geomodel:///views/{id}", templates)
             self.assertIn("geomodel:///{+path}", templates)
@@ -216,7 +232,9 @@ class ToolTests(unittest.IsolatedAsyncioTestCase):
 
             self.assertEqual((await read("geomodel:///layers/cities"))["featureCount"], 243)
             self.assertEqual((await read("geomodel:///views/view1/viewpoint"))["type"], "boundingGeometry")
-            self.assertEqual(await read("geomodel:///layers/*/name"), {"/layers/cities/name": "cities", "/layers/countries/name": "countries"})
+            self.assertEqual(
+                await read("geomodel:///layers/*/name"), {"/layers/cities/name": "cities", "/layers/countries/name": "countries"}
+            )
             with self.assertRaisesRegex(Exception, "There is nothing at /layers/none"):
                 await read("geomodel:///layers/none")
             with self.assertRaisesRegex(Exception, "invalidPath"):
@@ -275,7 +293,9 @@ class LongTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_cancelling_ends_a_task_of_the_real_server(self) -> None:
         # Two lines that cross themselves and each other: their relation takes minutes.
-        lines = [{"type": "LineString", "coordinates": [[(n * step) % 1009, (n * n * step) % 1013] for n in range(2000)]} for step in (7, 11)]
+        lines = [
+            {"type": "LineString", "coordinates": [[(n * step) % 1009, (n * n * step) % 1013] for n in range(2000)]} for step in (7, 11)
+        ]
         async with agent() as client:
             params = {"geometry": lines[0], "other": lines[1]}
             slow = asyncio.ensure_future(client.call_tool("call", {"method": "geometry/relate", "params": params}))
@@ -335,7 +355,12 @@ class BadInputTests(unittest.IsolatedAsyncioTestCase):
                 ("query_features", {"layer": "countries", "where": "population > 1"}, "unknownField", "describe_layer"),
                 ("query_features", {"layer": "countries", "where": "name = = 1"}, "expressionSyntax", "single quotes"),
                 ("query_features", {"layer": "countries", "where": "name > 1"}, "expressionType", "describe_layer"),
-                ("query_features", {"layer": "countries", "bbox": [0, 0, 1, 1], "spatial_reference": "EPSG:1"}, "unknownSpatialReference", "EPSG:4326"),
+                (
+                    "query_features",
+                    {"layer": "countries", "bbox": [0, 0, 1, 1], "spatial_reference": "EPSG:1"},
+                    "unknownSpatialReference",
+                    "EPSG:4326",
+                ),
                 ("statistics", {"layer": "countries", "statistics": ["sum(name)"]}, "wrongFieldType", "describe_layer"),
                 ("statistics", {"layer": "countries", "statistics": ["sum of all"]}, "invalidArguments", "schema"),
                 ("open_file", {"path": "none.gpkg"}, "fileNotFound", "ask the user"),

@@ -21,28 +21,21 @@ exit status: 0 the agent closed the input, 2 the command line is wrong, 3 the pa
 """
 
 
-def parser(program: str = "geomodel mcp") -> argparse.ArgumentParser:
-    """The command line."""
-    made = argparse.ArgumentParser(
-        prog=program, description="A geo model for agents, by the Model Context Protocol.", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    made.add_argument("--version", action="version", version=f"geomodel {__version__}")
-    made.add_argument("--attach", metavar="NAME", help="use the live map NAME; without it the agent has a model of its own")
-    made.add_argument("--server", metavar="PATH", help="the executable; else GEOMODEL_SERVER, PATH, the checkout's build")
-    made.add_argument("--root", metavar="DIR", help="where relative paths start; here when absent")
-    made.add_argument("--allow-dir", action="append", default=[], metavar="DIR", help="confine files to DIR")
-    made.add_argument("--allow-write", action="append", default=[], metavar="DIR", help="write files in DIR only")
-    made.add_argument("--trace-file", metavar="FILE", help="have the server write its traffic to FILE")
-    return made
+def define(parser: argparse.ArgumentParser) -> None:
+    """The arguments."""
+    parser.add_argument("--attach", metavar="NAME", help="use the live map NAME; without it the agent has a model of its own")
+    parser.add_argument("--server", metavar="PATH", help="the executable; else GEOMODEL_SERVER, PATH, the checkout's build")
+    parser.add_argument("--root", metavar="DIR", help="where relative paths start; here when absent")
+    parser.add_argument("--allow-dir", action="append", default=[], metavar="DIR", help="confine files to DIR")
+    parser.add_argument("--allow-write", action="append", default=[], metavar="DIR", help="write files in DIR only")
+    parser.add_argument("--trace-file", metavar="FILE", help="have the server write its traffic to FILE")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Serves one agent until it closes standard input."""
-    commands = parser()
-    options = commands.parse_args(argv)
+def run(options: argparse.Namespace) -> int:
+    """Serves one agent until it closes standard input; the exit status."""
     if options.attach is not None and (options.allow_dir or options.allow_write or options.trace_file):
-        commands.error("--allow-dir, --allow-write and --trace-file are for a server of its own, not with --attach")
+        print("geomodel mcp: --allow-dir, --allow-write and --trace-file are for a server of its own, not with --attach", file=sys.stderr)
+        return 2
     if not is_available():
         print(NEEDS, file=sys.stderr)
         return 3
@@ -50,6 +43,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     server: Any = importlib.import_module("geomodel.mcp._server")
     server.serve(options)
     return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line by itself: `python -m geomodel.mcp`."""
+    parser = argparse.ArgumentParser(
+        prog="geomodel mcp", description="A geo model for agents, by the Model Context Protocol.", epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"geomodel {__version__}")
+    define(parser)
+    return run(parser.parse_args(argv))
 
 
 def is_available() -> bool:

@@ -146,7 +146,8 @@ def _short(schema: Mapping[str, Any]) -> str:
         return f"[{_short(schema.get('items', {}))}]"
     if "oneOf" in schema or "anyOf" in schema:
         return " | ".join(map(_short, schema.get("oneOf") or schema["anyOf"]))
-    bounds = [f"{sign} {schema[name]}" for name, sign in (("minimum", ">="), ("exclusiveMinimum", ">"), ("maximum", "<=")) if name in schema]
+    signs = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<="}
+    bounds = [f"{sign} {schema[name]}" for name, sign in signs.items() if name in schema]
     return " ".join([str(schema.get("type", "any")), *bounds])
 
 

@@ -32,7 +32,8 @@ async def target(model: Caller, name: str) -> dict[str, str]:
     """The layer or overlay that is meant, by its id or a layer's name if only one has it; a layer that is not loaded is loaded."""
     found = (await model.call("state/get", {"path": "/layers/*/name"}))["values"]
     named = {value["path"].split("/")[2]: value["value"] for value in found}
-    layer = name if name in named else next(iter(same), None) if len(same := [id for id, each in named.items() if each == name]) == 1 else None
+    same = [id for id, each in named.items() if each == name]
+    layer = name if name in named else same[0] if len(same) == 1 else None
     if layer is None:
         try:
             await model.call("overlay/get", {"overlay": name})
@@ -120,7 +121,9 @@ def row(feature: Mapping[str, Any], with_geometry: bool = False) -> dict[str, An
     return made
 
 
-async def rows_by_id(model: Caller, of: Mapping[str, str], ids: Sequence[Any], fields: Sequence[str] | None, **more: Any) -> dict[Any, dict[str, Any]]:
+async def rows_by_id(
+    model: Caller, of: Mapping[str, str], ids: Sequence[Any], fields: Sequence[str] | None, **more: Any
+) -> dict[Any, dict[str, Any]]:
     """The features with these ids as rows."""
     if not ids:
         return {}

@@ -26,7 +26,7 @@ from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, Resou
 from pydantic import ValidationError
 
 from .._generated import __version__
-from .._client import launch
+from .._client import Launch, launch
 from .._find import find_server
 from ..errors import Error, GeoModelError
 from . import _advice
@@ -138,7 +138,7 @@ class AgentServer(MCPServer[None]):
             )(self._reader(name))
         self.resource(
             _SCHEME + "{+path}", name="state", mime_type="application/json", security=security,
-            description="A value of the state tree by its path: views/v1/viewpoint, layers/l1/loadStatus, edit/canUndo; * for any one name.",
+            description="A value of the state tree by its path: views/v1/viewpoint, edit/canUndo; * for any one name.",
         )(self._state)
 
     def _reader(self, collection: str) -> Any:
@@ -156,11 +156,11 @@ class AgentServer(MCPServer[None]):
         except Error as error:
             raise ResourceError(f"{error}. Next: {self._session.after_loss}") from error
         if not found:
-            raise ResourceNotFoundError(f"There is nothing at {pointer}: describe_model lists the ids, describe('state') the methods")
+            raise ResourceNotFoundError(f"There is nothing at {pointer}: describe_model lists the ids")
         value = found[0]["value"] if len(found) == 1 and "*" not in pointer else {each["path"]: each["value"] for each in found}
         if size_of(value) > BYTES:
             members = ", ".join(list(value)[:20]) if isinstance(value, dict) else f"{len(value)} items"
-            raise ResourceError(f"{pointer or '/'} takes {size_of(value)} bytes, more than {BYTES}: read a part of it below that path ({members})")
+            raise ResourceError(f"{pointer or '/'} has more than {BYTES} bytes: read a part of it below that path ({members})")
         return text_of(value)
 
     async def _listening(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -279,10 +279,13 @@ def session_for(options: argparse.Namespace) -> Session:
             options.server, root_path=options.root, allow_dir=options.allow_dir, allow_write=options.allow_write,
             trace_file=options.trace_file, client_name="geomodel-mcp",
         ), is_attached=False)
-    return Session(
-        lambda: launch([*find_server(options.server), "--attach", options.attach], root_path=options.root or os.getcwd(), client_name="geomodel-mcp"),
-        is_attached=True,
-    )
+
+    def attach() -> Launch:
+        # The live map's own folder is another one.
+        command = [*find_server(options.server), "--attach", options.attach]
+        return launch(command, root_path=options.root or os.getcwd(), client_name="geomodel-mcp")
+
+    return Session(attach, is_attached=True)
 
 
 def serve(options: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import difflib
 from typing import Annotated, Any, Literal, Mapping, Sequence
 
 from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from ..errors import GeoModelError
 from . import _describe
@@ -32,137 +32,34 @@ from ._model import (
     target,
     where_of,
 )
-
-# What the arguments mean, where several tools have them.
-Layer = Annotated[str, Field(description="A layer's id (as describe_model lists them) or its name; or an overlay's id.")]
-Where = Annotated[str | None, Field(description="CQL2 text: \"pop > 1e6 AND name LIKE 'B%'\". Texts in single quotes.")]
-Box = Annotated[list[float] | None, Field(description="[west, south, east, north] in spatial_reference; west > east crosses 180 degrees.")]
-Area = Annotated[dict[str, Any] | None, Field(description="A GeoJSON geometry in spatial_reference.")]
-Reference = Annotated[str, Field(description="Spatial reference of the coordinates given and returned, as EPSG:4326 (degrees, longitude first) or EPSG:3857.")]
-Fields = Annotated[list[str] | None, Field(description="The fields wanted; all when absent.")]
-Limit = Annotated[int, Field(ge=0, description="Maximum number of rows. Answers end at 20 KB whatever the limit is: use statistics or export for many.")]
-Offset = Annotated[int, Field(ge=0, description="Rows to skip.")]
-Order = Annotated[list[str] | None, Field(description='Sort keys, as ["pop desc", "name"].')]
-Ids = Annotated[list[int | str] | None, Field(description="Ids of features, as in the rows.")]
-NewName = Annotated[str | None, Field(description="Name of the new layer, and its id if that is free.")]
-Statistics = Annotated[
-    list[str] | None,
-    Field(description='As ["count", "sum(pop)", "mean(pop)", "min(pop)", "max(pop)", "median(pop)", "standardDeviation(pop)", "percentile(pop, 90)"].'),
-]
-Relationship = Literal["intersects", "contains", "within", "crosses", "overlaps", "touches", "disjoint", "equals"]
-
-
-class Near(BaseModel):
-    """A place, and how far from it."""
-
-    x: float = Field(description="Longitude or easting.")
-    y: float = Field(description="Latitude or northing.")
-    max_distance: float | None = Field(None, ge=0, description="Metres on the ellipsoid; without it the nearest come, however far.")
-
-
-class LayerInfo(BaseModel):
-    layer: str = Field(description="Its id: the handle for other tools.")
-    name: str | None = None
-    map: str | None = None
-    kind: str | None = None
-    geometry_type: str | None = None
-    count: int | None = Field(None, description="Number of features, before any filter.")
-    spatial_reference: str | None = None
-    extent: list[float] | None = Field(None, description="[west, south, east, north] in spatial_reference.")
-    status: str | None = None
-    filter: str | dict[str, Any] | bool | None = None
-    fields: dict[str, str] | None = Field(None, description="Types by name.")
-
-
-class Opened(BaseModel):
-    source: str | None = None
-    map: str | None = None
-    layers: list[LayerInfo]
-    unopened: list[str] | None = Field(None, description="Layers of the file that were not added.")
-    warnings: list[str] | None = None
-    more: str | None = None
-
-
-class Model(BaseModel):
-    revision: int
-    document: dict[str, Any]
-    maps: list[dict[str, Any]]
-    views: list[dict[str, Any]]
-    layers: list[dict[str, Any]]
-    overlays: list[dict[str, Any]]
-    sources: list[dict[str, Any]]
-    more: str | None = None
-
-
-class LayerDescribed(LayerInfo):
-    matching: int | None = Field(None, description="Number of features that pass the filter.")
-    sample: list[dict[str, Any]]
-    more: str | None = None
-
-
-class Rows(BaseModel):
-    count: int = Field(description="Number of all that match, shown or not.")
-    shown: int
-    rows: list[dict[str, Any]]
-    spatial_reference: str | None = Field(None, description="Of the geometries, if there are any.")
-    more: str | None = Field(None, description="How to get the rest or less; absent when all are shown.")
-
-
-class Changed(BaseModel):
-    revision: int
-    layer: str | None = None
-    matching: int | None = Field(None, description="Number of features that pass the layer's filter now.")
-    selected: int | None = None
-    legend: list[dict[str, Any]] | None = None
-    more: str | None = None
-
-
-class Derived(LayerInfo):
-    """A new layer."""
-
-    failed: int | None = Field(None, description="Features that have no result and were left out.")
-    failures: list[dict[str, Any]] | None = None
-
-
-class Shown(BaseModel):
-    view: str
-    viewpoint: dict[str, Any]
-    constrained: bool | None = None
-
-
-class Written(BaseModel):
-    path: str
-    count: int | None = None
-    bytes: int | None = None
-    driver: str | None = None
-    differences: list[dict[str, Any]] | None = Field(None, description="What the file's format could not hold.")
-
-
-class Document(BaseModel):
-    path: str | None = None
-    modified: bool | None = None
-    problems: list[dict[str, Any]] | None = None
-    maps: list[str] | None = None
-    layers: list[str] | None = None
-    more: str | None = None
-
-
-class Undone(BaseModel):
-    undone: list[str] | None = None
-    redone: list[str] | None = None
-    can_undo: bool
-    can_redo: bool
-
-
-class Described(BaseModel):
-    description: dict[str, Any]
-
-
-class Called(BaseModel):
-    result: Any
-    cut: list[str] | None = Field(None, description="What was left out of the result.")
-    more: str | None = None
-
+from ._schemas import (
+    Area,
+    Box,
+    Called,
+    Changed,
+    Derived,
+    Described,
+    Document,
+    Fields,
+    Ids,
+    Layer,
+    LayerDescribed,
+    Limit,
+    Model,
+    Near,
+    NewName,
+    Offset,
+    Opened,
+    Order,
+    Reference,
+    Relationship,
+    Rows,
+    Shown,
+    Statistics,
+    Undone,
+    Where,
+    Written,
+)
 
 def answer(**members: Any) -> CallToolResult:
     """The members that are there, as structured content and as the same in text for agents that read only that."""
@@ -170,9 +67,7 @@ def answer(**members: Any) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text_of(content))], structured_content=content)
 
 
-def rows_answer(
-    rows: Sequence[Mapping[str, Any]], count: int, what: str, ways: str, *, offset: int = 0, **more: Any
-) -> CallToolResult:
+def rows_answer(rows: Sequence[Mapping[str, Any]], count: int, what: str, ways: str, *, offset: int = 0, **more: Any) -> CallToolResult:
     """As many rows as fit. Where not even one does, its longest values are cut."""
     kept = fitting(rows, BYTES - 600 - size_of(present(**more)))
     cut: list[str] = []
@@ -181,7 +76,8 @@ def rows_answer(
         kept = [first] if first is not None else []
     sentence = how_to_narrow(len(kept), count, what, ways, offset)
     if cut:
-        sentence = f"The first row is too long and was cut ({'; '.join(cut)[:300]}): name fewer fields, leave the geometry out. {sentence or ''}".strip()
+        told = f"The first row is too long and was cut ({'; '.join(cut)[:300]}): name fewer fields, leave the geometry out."
+        sentence = f"{told} {sentence or ''}".strip()
     return answer(count=count, shown=len(kept), rows=kept, **more, more=sentence)
 
 
@@ -222,7 +118,9 @@ class Tools:
         source = await self._model.call("source/openInline", {"data": geojson, "spatialReference": spatial_reference})
         return await self._added(source, None, map, name)
 
-    async def _added(self, source: Mapping[str, Any], wanted: Sequence[str] | None, map: str | None, name: str | None = None) -> CallToolResult:
+    async def _added(
+        self, source: Mapping[str, Any], wanted: Sequence[str] | None, map: str | None, name: str | None = None
+    ) -> CallToolResult:
         model, inside = self._model, {layer["name"]: layer for layer in source["layers"]}
         names = list(wanted) if wanted is not None else list(inside) if len(inside) <= 8 else []
         try:
@@ -279,8 +177,11 @@ class Tools:
         ids = [each["layer"] for each in layers["layers"]]
         kept = fitting(ids, 8000)
         return answer(
-            path=state.get("path"), modified=state.get("isModified"), problems=fitting(state.get("problems") or [], 8000) or None,
-            maps=fitting([each["map"] for each in maps["maps"]], 2000), layers=kept,
+            path=state.get("path"),
+            modified=state.get("isModified"),
+            problems=fitting(state.get("problems") or [], 8000) or None,
+            maps=fitting([each["map"] for each in maps["maps"]], 2000),
+            layers=kept,
             more=None if len(kept) == len(ids) else f"{len(kept)} of {len(ids)} layers are named: describe_model has the others",
         )
 
@@ -294,11 +195,43 @@ class Tools:
         document, *lists = await asyncio.gather(model.call("document/get"), *(model.call(f"{name}/list") for name in names))
         maps, views, layers, overlays, sources = (each[f"{name}s"] for name, each in zip(names, lists))
         parts = {
-            "maps": [present(map=each["map"], title=each.get("title"), spatial_reference=each["spatialReference"], layers=each["operationalLayers"], tables=each["tables"] or None) for each in maps],
-            "views": [present(view=each["view"], map=each.get("map"), scene=each.get("scene"), scale=each.get("scale"), overlays=each["overlays"] or None) for each in views],
+            "maps": [
+                present(
+                    map=each["map"],
+                    title=each.get("title"),
+                    spatial_reference=each["spatialReference"],
+                    layers=each["operationalLayers"],
+                    tables=each["tables"] or None,
+                )
+                for each in maps
+            ],
+            "views": [
+                present(
+                    view=each["view"],
+                    map=each.get("map"),
+                    scene=each.get("scene"),
+                    scale=each.get("scale"),
+                    overlays=each["overlays"] or None,
+                )
+                for each in views
+            ],
             "layers": [layer_summary(each, with_fields=False) for each in layers],
-            "overlays": [present(overlay=each["overlay"], view=each["view"], name=each.get("name"), count=each.get("graphicCount"), spatial_reference=each.get("spatialReference")) for each in overlays],
-            "sources": [present(source=each["source"], driver=each["driver"], path=each.get("path"), layers=[layer["name"] for layer in each["layers"]]) for each in sources],
+            "overlays": [
+                present(
+                    overlay=each["overlay"],
+                    view=each["view"],
+                    name=each.get("name"),
+                    count=each.get("graphicCount"),
+                    spatial_reference=each.get("spatialReference"),
+                )
+                for each in overlays
+            ],
+            "sources": [
+                present(
+                    source=each["source"], driver=each["driver"], path=each.get("path"), layers=[layer["name"] for layer in each["layers"]]
+                )
+                for each in sources
+            ],
         }
         kept = {name: fitting(rows, BYTES // (2 if name == "layers" else 10) - 200) for name, rows in parts.items()}
         left = [f"{len(kept[name])} of {len(rows)} {name}" for name, rows in parts.items() if len(kept[name]) < len(rows)]
@@ -320,7 +253,9 @@ class Tools:
             info = layer_summary(await model.call("layer/get", of))
         else:
             overlay = await model.call("overlay/get", of)
-            info = present(layer=overlay["overlay"], name=overlay.get("name"), kind="overlay", spatial_reference=overlay.get("spatialReference"))
+            info = present(
+                layer=overlay["overlay"], name=overlay.get("name"), kind="overlay", spatial_reference=overlay.get("spatialReference")
+            )
         more = None
         if size_of(info) > BYTES // 2:
             info, cuts = shortened(info, BYTES // 2)
@@ -337,7 +272,9 @@ class Tools:
         bbox: Box = None,
         near: Annotated[Near | None, Field(description="Nearest first, with `distance` in metres (the ellipsoid's).")] = None,
         area: Area = None,
-        relationship: Annotated[Relationship, Field(description="Relation of area to the features: within finds those that contain the area.")] = "intersects",
+        relationship: Annotated[
+            Relationship, Field(description="Relation of area to the features: within finds those that contain the area.")
+        ] = "intersects",
         ids: Ids = None,
         selected: Annotated[bool | None, Field(description="Only selected features, or only others.")] = None,
         fields: Fields = None,
@@ -345,7 +282,10 @@ class Tools:
         limit: Limit = ROWS,
         offset: Offset = 0,
         geometry: Annotated[bool, Field(description="Whether to return GeoJSON geometries; they are long.")] = False,
-        simplify: Annotated[float | None, Field(ge=0, description="With geometry: leaves out positions that move a line by no more, in units of spatial_reference.")] = None,
+        simplify: Annotated[
+            float | None,
+            Field(ge=0, description="With geometry: leaves out positions that move a line by no more, in units of spatial_reference."),
+        ] = None,
         spatial_reference: Reference = DEGREES,
     ) -> Annotated[CallToolResult, Rows]:
         """Features of a layer by attributes, box, area or distance: the count of all that match, and rows {id, fields...}.
@@ -356,7 +296,10 @@ class Tools:
         chosen = where_of(
             where=where, bbox=bbox, area=area, relationship=relationship, ids=ids, selected=selected, spatial_reference=spatial_reference
         )
-        shape: dict[str, Any] = {"returnGeometry": geometry, **(present(outSpatialReference=spatial_reference, maxAllowableOffset=simplify) if geometry else {})}
+        shape: dict[str, Any] = {
+            "returnGeometry": geometry,
+            **(present(outSpatialReference=spatial_reference, maxAllowableOffset=simplify) if geometry else {}),
+        }
         ways = "where, bbox, near, fewer fields, no geometry; statistics summarizes, export writes all to a file"
         reference = spatial_reference if geometry else None
         if near is not None:
@@ -375,7 +318,12 @@ class Tools:
             near_rows = [{"distance": round(distance, 3), **rows[id]} for id, distance in pairs if id in rows]
             return rows_answer(near_rows, count, "features", ways, offset=offset, spatial_reference=reference)
         asked = {
-            **of, **chosen, **shape, **present(properties=fields, orderBy=order(order_by)), "offset": offset, "limit": min(limit, 100_000),
+            **of,
+            **chosen,
+            **shape,
+            **present(properties=fields, orderBy=order(order_by)),
+            "offset": offset,
+            "limit": min(limit, 100_000),
             # The server stops where no answer has room for more; geometries are longer there than rows without them here.
             "maxBytes": 4 * BYTES if not geometry else 8_000_000,
         }
@@ -391,7 +339,10 @@ class Tools:
         where: Where = None,
         bbox: Box = None,
         area: Area = None,
-        order_by: Annotated[list[str] | None, Field(description='Group fields or names as "sum_pop desc"; by default the largest count first, else by group.')] = None,
+        order_by: Annotated[
+            list[str] | None,
+            Field(description='Group fields or names as "sum_pop desc"; by default the largest count first, else by group.'),
+        ] = None,
         limit: Limit = ROWS,
         offset: Offset = 0,
         spatial_reference: Annotated[str, Field(description="Of bbox and area.")] = DEGREES,
@@ -402,14 +353,23 @@ class Tools:
         of = await target(model, layer)
         if not statistics and not order_by and group_by:
             order_by = ["count desc"]
-        found = await model.call("feature/queryStatistics", {
-            **of, **where_of(where=where, bbox=bbox, area=area, spatial_reference=spatial_reference),
-            **present(groupBy=group_by or None, orderBy=order(order_by)), "statistics": _statistics(statistics) or [{"type": "count"}], "limit": MANY,
-        })
+        found = await model.call(
+            "feature/queryStatistics",
+            {
+                **of,
+                **where_of(where=where, bbox=bbox, area=area, spatial_reference=spatial_reference),
+                **present(groupBy=group_by or None, orderBy=order(order_by)),
+                "statistics": _statistics(statistics) or [{"type": "count"}],
+                "limit": MANY,
+            },
+        )
         rows = [{**record["group"], **record["statistics"]} for record in found["records"]]
         return rows_answer(
-            rows[offset : offset + limit], len(rows), f"groups{' (of more)' if found['exceededLimit'] else ''}",
-            "where, bbox, a field with fewer values", offset=offset,
+            rows[offset : offset + limit],
+            len(rows),
+            f"groups{' (of more)' if found['exceededLimit'] else ''}",
+            "where, bbox, a field with fewer values",
+            offset=offset,
         )
 
     async def join(
@@ -420,13 +380,19 @@ class Tools:
             Literal["intersects", "within", "contains", "crosses", "overlaps", "touches", "equals", "nearest", "withinDistance"],
             Field(description="Of layer's features to the others: within, for points in polygons."),
         ] = "intersects",
-        output: Annotated[Literal["counts", "pairs"], Field(description="counts: each feature with how many others; pairs: each with each.")] = "counts",
+        output: Annotated[
+            Literal["counts", "pairs"], Field(description="counts: each feature with how many others; pairs: each with each.")
+        ] = "counts",
         max_distance: Annotated[float | None, Field(ge=0, description="Metres; for withinDistance and nearest.")] = None,
         nearest_count: Annotated[int | None, Field(ge=1, description="For nearest: how many; 1 when absent.")] = None,
         where: Where = None,
         with_where: Annotated[str | None, Field(description="CQL2 for the other layer.")] = None,
-        fields: Annotated[list[str] | None, Field(description="Fields of layer in the rows; the one that names features when absent.")] = None,
-        with_fields: Annotated[list[str] | None, Field(description="pairs: fields of the other; the one that names features when absent.")] = None,
+        fields: Annotated[
+            list[str] | None, Field(description="Fields of layer in the rows; the one that names features when absent.")
+        ] = None,
+        with_fields: Annotated[
+            list[str] | None, Field(description="pairs: fields of the other; the one that names features when absent.")
+        ] = None,
         statistics: Annotated[list[str] | None, Field(description='counts: of the joined features, as ["sum(pop)"].')] = None,
         limit: Limit = ROWS,
         offset: Offset = 0,
@@ -440,11 +406,18 @@ class Tools:
             with_fields = await label_fields(model, other)
         if fields is None:
             fields = await label_fields(model, of)
-        made = await model.call("feature/join", {
-            **of, **where_of(where=where), "join": {**other, **present(whereClause=with_where)}, "relationship": relationship, "output": output,
-            **present(maxDistance=max_distance, nearestCount=nearest_count, aggregates=_statistics(statistics)),
-            **({"limit": 1_000_000} if output == "counts" else {"offset": offset, "limit": min(limit, 1000)}),
-        })
+        made = await model.call(
+            "feature/join",
+            {
+                **of,
+                **where_of(where=where),
+                "join": {**other, **present(whereClause=with_where)},
+                "relationship": relationship,
+                "output": output,
+                **present(maxDistance=max_distance, nearestCount=nearest_count, aggregates=_statistics(statistics)),
+                **({"limit": 1_000_000} if output == "counts" else {"offset": offset, "limit": min(limit, 1000)}),
+            },
+        )
         ids, ways = column(made["ids"]), "where, with_where, max_distance, fewer fields"
         if output == "counts":
             columns = {"joined": column(made["counts"]), **{name: column(values) for name, values in made.get("aggregates", {}).items()}}
@@ -500,7 +473,9 @@ class Tools:
     async def dissolve(
         self,
         layer: Layer,
-        group_by: Annotated[list[str] | None, Field(description="Features with equal values become one; all become one when absent.")] = None,
+        group_by: Annotated[
+            list[str] | None, Field(description="Features with equal values become one; all become one when absent.")
+        ] = None,
         statistics: Statistics = None,
         where: Where = None,
         name: NewName = None,
@@ -521,10 +496,19 @@ class Tools:
             view = await model.call("view/get", {"view": (await model.call("overlay/get", of))["view"]})
             at = present(map=view.get("map"), scene=view.get("scene"))
         name = name or f"{layer} {method.rpartition('/')[2]}"
-        made = await model.call(method, {
-            **of, **present(whereClause=where), **params, **at, "output": "source", "layerName": name, "mend": True,
-            **present(layerId=await free_id(model, name)),
-        })
+        made = await model.call(
+            method,
+            {
+                **of,
+                **present(whereClause=where),
+                **params,
+                **at,
+                "output": "source",
+                "layerName": name,
+                "mend": True,
+                **present(layerId=await free_id(model, name)),
+            },
+        )
         info = layer_summary(await model.call("layer/get", {"layer": made["layer"]}))
         return answer(**info, failed=made.get("failedCount"), failures=fitting(made.get("failed", [])[:5], 2000) or None)
 
@@ -545,7 +529,7 @@ class Tools:
         of = await target(self._model, layer)
         chosen = where_of(where=where, bbox=bbox, area=area, ids=[] if clear else ids, spatial_reference=spatial_reference)
         if not chosen:
-            raise Misuse("say which: where, bbox, area, ids; where=\"TRUE\" for all, or clear")
+            raise Misuse('say which: where, bbox, area, ids; where="TRUE" for all, or clear')
         made = await self._model.call("feature/select", {**of, **chosen, "mode": mode})
         return answer(revision=made["revision"], layer=layer, selected=made["selectedCount"])
 
@@ -556,12 +540,15 @@ class Tools:
         name: Annotated[str | None, Field(description="The name shown to people.")] = None,
         visible: bool | None = None,
         opacity: Annotated[float | None, Field(ge=0, le=1)] = None,
-        labels: Annotated[str | None, Field(description='CQL2 for the labels\' text, as a field\'s name; "" removes them.')] = None,
+        labels: Annotated[str | None, Field(description="CQL2 for the labels' text, as a field's name; \"\" removes them.")] = None,
     ) -> Annotated[CallToolResult, Changed]:
         """Changes a layer's filter, name, visibility, opacity or labels. One step that undo takes back."""
         of = await target(self._model, layer)
         changes = present(
-            name=name, isVisible=visible, opacity=opacity, definitionExpression=filter or None,
+            name=name,
+            isVisible=visible,
+            opacity=opacity,
+            definitionExpression=filter or None,
             **({} if labels is None else {"labels": [{"expression": labels}] if labels else [], "labelsEnabled": bool(labels)}),
         )
         if filter == "":
@@ -577,11 +564,16 @@ class Tools:
     async def set_renderer(
         self,
         layer: Layer,
-        kind: Annotated[Literal["simple", "uniqueValue", "classBreaks", "none"], Field(description="One symbol; one for each value of a field; one for each range of numbers.")],
+        kind: Annotated[
+            Literal["simple", "uniqueValue", "classBreaks", "none"],
+            Field(description="One symbol; one for each value of a field; one for each range of numbers."),
+        ],
         field: Annotated[str | None, Field(description="For uniqueValue and classBreaks.")] = None,
         colors: Annotated[list[str] | None, Field(description='As ["#FFFFB2", "#BD0026"]; for classBreaks a ramp.')] = None,
         classes: Annotated[int, Field(ge=1, le=256, description="classBreaks: number of classes.")] = 5,
-        method: Annotated[Literal["equalInterval", "quantile", "naturalBreaks"], Field(description="classBreaks: how they are divided.")] = "quantile",
+        method: Annotated[
+            Literal["equalInterval", "quantile", "naturalBreaks"], Field(description="classBreaks: how they are divided.")
+        ] = "quantile",
         size: Annotated[float | None, Field(gt=0, description="Pixels: a marker's size or a line's width.")] = None,
     ) -> Annotated[CallToolResult, Changed]:
         """Sets how a layer is drawn; answers with its legend and counts. One step that undo takes back.
@@ -603,15 +595,23 @@ class Tools:
             common = sorted(counted["records"], key=lambda record: -record["count"])[: max(len(palette), 1)]
             values = [record["values"][field] for record in common if record["values"][field] is not None]
             renderer = {
-                "type": "uniqueValue", "fields": [field], "defaultSymbol": _symbol(info, "#D3D3D3", size), "defaultLabel": "other",
-                "uniqueValues": [{"values": [value], "symbol": _symbol(info, palette[at], size), "label": str(value)} for at, value in enumerate(values)],
+                "type": "uniqueValue",
+                "fields": [field],
+                "defaultSymbol": _symbol(info, "#D3D3D3", size),
+                "defaultLabel": "other",
+                "uniqueValues": [
+                    {"values": [value], "symbol": _symbol(info, palette[at], size), "label": str(value)} for at, value in enumerate(values)
+                ],
             }
         else:
             renderer = {"type": "simple", "symbol": _symbol(info, palette[0], size)}
         change = {"clear": ["renderer"]} if kind == "none" else {"renderer": renderer}
         made = await model.call("layer/update", {**of, **change})
         legend = await model.call("layer/legend", {**of, "includeCounts": True})
-        entries = [present(label=each.get("label"), color=each.get("symbol", {}).get("color"), count=each.get("count")) for each in legend["entries"]]
+        entries = [
+            present(label=each.get("label"), color=each.get("symbol", {}).get("color"), count=each.get("count"))
+            for each in legend["entries"]
+        ]
         return answer(revision=made["revision"], layer=of["layer"], legend=fitting(entries, BYTES - 1000))
 
     async def set_viewpoint(
@@ -638,7 +638,10 @@ class Tools:
             bbox, spatial_reference = bbox_of(found["extent"]), DEGREES
         if bbox is not None:
             to: dict[str, Any] = {
-                "type": "boundingGeometry", "geometry": {"type": "Envelope", **envelope(bbox)}, "spatialReference": spatial_reference, "padding": 20,
+                "type": "boundingGeometry",
+                "geometry": {"type": "Envelope", **envelope(bbox)},
+                "spatialReference": spatial_reference,
+                "padding": 20,
             }
         elif center is not None:
             to = {"type": "center", "center": {"type": "Point", "coordinates": center}, "spatialReference": spatial_reference}
@@ -658,7 +661,9 @@ class Tools:
                 raise Misuse(f"there are several views: say which by view: {', '.join(views)}")
             view = views[0] if views else None
         if view is None:
-            view = (await model.call("view/create", {"map": await any_map(model, None), **present(id=await free_id(model, "view1"))}))["view"]
+            view = (await model.call("view/create", {"map": await any_map(model, None), **present(id=await free_id(model, "view1"))}))[
+                "view"
+            ]
         made = await model.call("view/setViewpoint", {"view": view, "viewpoint": to})
         seen = await model.call("view/getViewpoint", {"view": view})
         return answer(view=view, viewpoint=seen["viewpoint"], constrained=made.get("constrained"))
@@ -682,13 +687,21 @@ class Tools:
     ) -> Annotated[CallToolResult, Written]:
         """Writes any number of features to a file. Example: {"layer": "cities", "path": "big.gpkg", "where": "pop > 1e6"}"""
         of = await target(self._model, layer)
-        made = await self._model.call("feature/export", {
-            **of, **where_of(where=where, bbox=bbox, area=area, selected=selected, spatial_reference=spatial_reference), "path": path,
-            **present(properties=fields, orderBy=order(order_by), limit=limit, outSpatialReference=to_spatial_reference),
-            "ifExists": "replace" if overwrite else "error",
-        })
+        made = await self._model.call(
+            "feature/export",
+            {
+                **of,
+                **where_of(where=where, bbox=bbox, area=area, selected=selected, spatial_reference=spatial_reference),
+                "path": path,
+                **present(properties=fields, orderBy=order(order_by), limit=limit, outSpatialReference=to_spatial_reference),
+                "ifExists": "replace" if overwrite else "error",
+            },
+        )
         return answer(
-            path=made["path"], count=made["count"], bytes=made["bytes"], driver=made["driver"],
+            path=made["path"],
+            count=made["count"],
+            bytes=made["bytes"],
+            driver=made["driver"],
             differences=fitting(made.get("differences", []), 8000) or None,
         )
 
@@ -705,7 +718,13 @@ class Tools:
     # Everything else
 
     async def describe(
-        self, name: Annotated[str | None, Field(description="A domain (geometry), a method (geometry/buffer), a type (Renderer) or 'expressions'; all domains when absent.")] = None
+        self,
+        name: Annotated[
+            str | None,
+            Field(
+                description="A domain (geometry), a method (geometry/buffer), a type (Renderer) or 'expressions'; all domains when absent."
+            ),
+        ] = None,
     ) -> Annotated[CallToolResult, Described]:
         """The definition of the server's methods, for `call`: the params of one method with an example, or the methods of a domain."""
         if name == "expressions":
@@ -729,14 +748,22 @@ class Tools:
             raise Misuse(f"{method} is of the connection, which is not the agent's: read resources geomodel:///..., or call state/get")
         result, cut = shortened(await self._model.call(method, params or {}), BYTES - 1500)
         cut = fitting(cut, 800)
-        more = "The result was cut to 20 KB: ask for less by limit, offset, properties or a filter (describe has the params)" if cut else None
-        return answer(result=result, cut=cut or None, more=more) if result is not None else CallToolResult(
-            content=[TextContent(type="text", text=text_of(present(result=None, more=more) | {"result": None}))],
-            structured_content=present(more=more) | {"result": None},
+        more = (
+            "The result was cut to 20 KB: ask for less by limit, offset, properties or a filter (describe has the params)" if cut else None
+        )
+        return (
+            answer(result=result, cut=cut or None, more=more)
+            if result is not None
+            else CallToolResult(
+                content=[TextContent(type="text", text=text_of(present(result=None, more=more) | {"result": None}))],
+                structured_content=present(more=more) | {"result": None},
+            )
         )
 
 
-_NOT_FOR_AGENTS = frozenset({"initialize", "initialized", "shutdown", "exit", "session/replayFeed", "state/unobserve", "task/acknowledgeParts"})
+_NOT_FOR_AGENTS = frozenset(
+    {"initialize", "initialized", "shutdown", "exit", "session/replayFeed", "state/unobserve", "task/acknowledgeParts"}
+)
 _COLORS = ["#1F78B4", "#33A02C", "#E31A1C", "#FF7F00", "#6A3D9A", "#B15928", "#A6CEE3", "#B2DF8A", "#FB9A99", "#FDBF6F"]
 # Read and written in this order: look, ask, derive, change, save, everything else.
 NAMES: dict[str, dict[str, bool]] = {
