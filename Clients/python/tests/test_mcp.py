@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import importlib.util
 import json
 import re
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, Awaitable, Callable
 
 from agent_support import agent, command, fake, raw_agent, refused, script, temporary, text_of, told
 from support import ROOT, SOURCE, child_environment, real_server
@@ -154,6 +155,12 @@ class ToolTests(unittest.IsolatedAsyncioTestCase):
             last = await told(client, "query_features", layer="cities", offset=240)
             self.assertEqual((last["shown"], last.get("more")), (3, None))
 
+    async def test_a_hundred_calls_at_once(self) -> None:
+        async with agent() as client:
+            await told(client, "open_file", path="cities.fgb")
+            found = await asyncio.gather(*(told(client, "query_features", layer="cities", offset=n, limit=1) for n in range(100)))
+            self.assertEqual([each["rows"][0]["id"] for each in found], sorted({each["rows"][0]["id"] for each in found}))
+
     async def test_a_hundred_thousand_rows_are_asked_for(self) -> None:
         count = 100_000
         async with agent() as client:
@@ -252,10 +259,24 @@ class ToolTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(content.text, '"Towns"')
 
 
+def within(seconds: float) -> Callable[[Callable[[Any], Awaitable[None]]], Callable[[Any], Awaitable[None]]]:
+    """For a test that would wait for ever for what does not come."""
+
+    def limited(test: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+        @functools.wraps(test)
+        async def run(self: Any) -> None:
+            await asyncio.wait_for(test(self), seconds)
+
+        return run
+
+    return limited
+
+
 @needs_mcp
 class LongTests(unittest.IsolatedAsyncioTestCase):
     """Progress and cancelling."""
 
+    @within(120)
     async def test_progress_increases(self) -> None:
         for mode in ("legacy", "2026-07-28"):
             with self.subTest(mode), temporary() as folder:
@@ -277,6 +298,7 @@ class LongTests(unittest.IsolatedAsyncioTestCase):
                     self.assertEqual(reports, sorted(set(reports)))
                     self.assertEqual(reports[-1], (100, 100))
 
+    @within(120)
     async def test_cancelling_a_call_cancels_the_request_in_the_server(self) -> None:
         for mode in ("legacy", "2026-07-28"):
             with self.subTest(mode), temporary() as folder:
@@ -291,6 +313,7 @@ class LongTests(unittest.IsolatedAsyncioTestCase):
         while method not in [each.get("method") for each in (await told(client, "call", method="test/log"))["result"]["log"]]:
             await asyncio.sleep(0)
 
+    @within(120)
     async def test_cancelling_ends_a_task_of_the_real_server(self) -> None:
         # Two lines that cross themselves and each other: their relation takes minutes.
         lines = [
@@ -372,6 +395,11 @@ class BadInputTests(unittest.IsolatedAsyncioTestCase):
                 ("call", {"method": "layer/update", "params": {"layer": "cities", "visible": True}}, "unknownMember", "describe"),
                 ("call", {"method": "shutdown"}, "invalidArguments", "schema"),
                 ("call", {"method": "state/observe", "params": {"paths": ["/maps"]}}, "invalidArguments", "schema"),
+                (
+                    "call", {"method": "feature/query", "params": {"layer": "cities", "meta": {"partialResultToken": "t"}}},
+                    "invalidArguments", "schema",
+                ),
+                ("set_renderer", {"layer": "cities", "kind": "simple", "colors": ["red"]}, "invalidParams", "schema"),
                 ("clip", {"layer": "countries"}, "invalidArguments", "schema"),
                 ("select_features", {"layer": "countries"}, "invalidArguments", "schema"),
             ]:

@@ -19,7 +19,7 @@ Limit = Annotated[
 ]
 Offset = Annotated[int, Field(ge=0, description="Rows to skip.")]
 Order = Annotated[list[str] | None, Field(description='Sort keys, as ["pop desc", "name"].')]
-Ids = Annotated[list[int | str] | None, Field(description="Ids of features, as in the rows.")]
+Ids = Annotated[list[int] | None, Field(description="Ids of features, as in the rows.")]
 NewName = Annotated[str | None, Field(description="Name of the new layer, and its id if that is free.")]
 Statistics = Annotated[
     list[str] | None,

@@ -117,6 +117,9 @@ class AgentServer(MCPServer[None]):
         if isinstance(error, Error):
             kind = _advice.kind_of(error)
             after = self._session.after_loss if kind == _advice.SERVER_LOST else _advice.next_step(kind)
+            if tool != "call" and kind in ("invalidParams", "unknownMember"):
+                # The tool has other arguments than the method that it calls.
+                after = _advice.next_step(_advice.INVALID_ARGUMENTS)
             return _failed(kind, getattr(error, "message", None) or str(error), _data(error), after)
         _log.error("the tool %s failed", tool, exc_info=error)
         return _failed("internalError", f"{tool} failed: {type(error).__name__}: {error}", {})

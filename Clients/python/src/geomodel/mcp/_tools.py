@@ -746,6 +746,8 @@ class Tools:
         Example: {"method": "geometry/geodeticDistance", "params": {"first": ..., "second": ...}}: see describe first."""
         if method in _NOT_FOR_AGENTS or "/observe" in method or "/follow" in method:
             raise Misuse(f"{method} is of the connection, which is not the agent's: read resources geomodel:///..., or call state/get")
+        if "partialResultToken" in ((params or {}).get("meta") or {}):
+            raise Misuse("results in parts are not for agents: ask for less, or export to a file")
         result, cut = shortened(await self._model.call(method, params or {}), BYTES - 1500)
         cut = fitting(cut, 800)
         more = (
