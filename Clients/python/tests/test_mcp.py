@@ -314,26 +314,36 @@ class LongTests(unittest.IsolatedAsyncioTestCase):
             await asyncio.sleep(0)
 
     @within(120)
+    async def test_an_agent_that_goes_away_in_a_call(self) -> None:
+        with temporary() as folder:
+            async with raw_agent("--server", fake(folder)) as client:
+                await client.initialize("2025-11-25")
+                call = {"name": "call", "arguments": {"method": "test/slow", "params": {"seconds": 60}}}
+                await client.send({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": call})
+                await client.request("tools/call", {"name": "call", "arguments": {"method": "test/log"}})
+                self.assertEqual(await client.end(), 0)
+
+    @within(120)
     async def test_cancelling_ends_a_task_of_the_real_server(self) -> None:
-        # Two lines that cross themselves and each other: their relation takes minutes.
-        lines = [
-            {"type": "LineString", "coordinates": [[(n * step) % 1009, (n * n * step) % 1013] for n in range(2000)]} for step in (7, 11)
-        ]
-        async with agent() as client:
-            params = {"geometry": lines[0], "other": lines[1]}
-            slow = asyncio.ensure_future(client.call_tool("call", {"method": "geometry/relate", "params": params}))
+        # A recording lasts until someone ends it.
+        with temporary() as folder:
+            async with agent() as client:
+                feed = {"id": "feed", "fields": [{"name": "track", "type": "string"}], "trackIdField": "track"}
+                await told(client, "call", method="entity/create", params=feed)
+                params = {"entitySource": "feed", "path": f"{folder}/record.jsonl"}
+                recording = asyncio.ensure_future(client.call_tool("call", {"method": "entity/record", "params": params}))
 
-            async def tasks() -> list[Any]:
-                listed: list[Any] = (await told(client, "call", method="task/list"))["result"]["tasks"]
-                return listed
+                async def tasks() -> list[Any]:
+                    listed: list[Any] = (await told(client, "call", method="task/list"))["result"]["tasks"]
+                    return listed
 
-            while not (running := await tasks()):
-                self.assertFalse(slow.done(), slow)
-            self.assertEqual(running[0]["method"], "geometry/relate")
-            slow.cancel()
-            await asyncio.wait({slow})
-            while await tasks():
-                pass
+                while not (running := await tasks()):
+                    self.assertFalse(recording.done(), recording)
+                self.assertEqual([task["method"] for task in running], ["entity/record"])
+                recording.cancel()
+                await asyncio.wait({recording})
+                while await tasks():
+                    pass
 
 
 @needs_mcp
