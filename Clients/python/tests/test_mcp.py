@@ -155,6 +155,30 @@ class ToolTests(unittest.IsolatedAsyncioTestCase):
             last = await told(client, "query_features", layer="cities", offset=240)
             self.assertEqual((last["shown"], last.get("more")), (3, None))
 
+    async def test_a_large_model_is_described_in_short(self) -> None:
+        async with agent() as client:
+            source = (await told(client, "open_file", path="cities.fgb"))["source"]
+            added = [{"map": "map1", "source": source, "id": f"another.layer.{n}"} for n in range(300)]
+            await asyncio.gather(*(told(client, "call", method="layer/add", params=params) for params in added))
+            result = await client.call_tool("describe_model", {})
+            self.assertLessEqual(len(text_of(result).encode()), BYTES)
+            model = result.structured_content
+            self.assertEqual((model["maps"][0]["map"], model["maps"][0]["layers_count"]), ("map1", 301))
+            self.assertRegex(model["more"], r"Shown are [0-9]+ of 301 layers: call\('layer/list'")
+
+    async def test_a_layer_of_very_many_fields(self) -> None:
+        async with agent() as client:
+            properties = {f"a field with a long name, number {n}": n for n in range(3000)}
+            feature = {"type": "Feature", "properties": properties, "geometry": {"type": "Point", "coordinates": [1, 2]}}
+            opened = await client.call_tool("add_features", {"name": "wide", "geojson": feature})
+            described = await client.call_tool("describe_layer", {"layer": "wide"})
+            for result in (opened, described):
+                self.assertLessEqual(len(text_of(result).encode()), BYTES)
+            self.assertEqual(opened.structured_content["layers"][0]["fields_count"], 3000)
+            self.assertIn("of 3000 fields are named", described.structured_content["more"])
+            found = await told(client, "query_features", layer="wide", fields=["a field with a long name, number 7"])
+            self.assertEqual(found["rows"], [{"id": 0, "a field with a long name, number 7": 7}])
+
     async def test_a_hundred_calls_at_once(self) -> None:
         async with agent() as client:
             await told(client, "open_file", path="cities.fgb")

@@ -8,12 +8,20 @@ from typing import Any, Mapping, Protocol, Sequence
 
 from .._results import decode_column
 from ..errors import GeoModelError
+from ._answers import fitting
 
 DEGREES = "EPSG:4326"
 _STATISTIC = re.compile(r"^\s*(\w+)\s*(?:\(\s*(.*?)\s*\))?\s*(?:as\s+(\S+)\s*)?$", re.IGNORECASE)
 _NAMES = ("name", "title", "label", "id")
 # The most features whose distances are counted, and groups that are.
 MANY = 10_000
+# Members of objects, by the names that agents see.
+_SUMMARY = {
+    "map": {"title": "title", "spatial_reference": "spatialReference", "layers": "operationalLayers", "tables": "tables"},
+    "view": {"map": "map", "scene": "scene", "scale": "scale", "overlays": "overlays"},
+    "overlay": {"view": "view", "name": "name", "count": "graphicCount", "spatial_reference": "spatialReference"},
+    "source": {"driver": "driver", "path": "path", "layers": "layers"},
+}
 
 
 class Caller(Protocol):
@@ -150,7 +158,9 @@ def column(values: Any) -> list[Any]:
 
 def layer_summary(layer: Mapping[str, Any], *, with_fields: bool = True) -> dict[str, Any]:
     """What an agent needs to know of a layer."""
-    fields = layer.get("fields")
+    fields = layer.get("fields") if with_fields else None
+    named = None if fields is None else dict(fitting([(field["name"], field["type"]) for field in fields], 6000))
+    only = layer.get("definitionExpression")
     return present(
         layer=layer["layer"],
         name=layer.get("name"),
@@ -164,11 +174,26 @@ def layer_summary(layer: Mapping[str, Any], *, with_fields: bool = True) -> dict
         extent=bbox_of(layer.get("extent")),
         status=layer["loadStatus"]["type"],
         visible=layer.get("isVisible"),
-        filter=layer.get("definitionExpression"),
+        filter=only[:500] if isinstance(only, str) else only,
         selected=layer.get("selectedCount") or None,
         renderer=layer["renderer"]["type"] if layer.get("renderer") else None,
-        fields={field["name"]: field["type"] for field in fields} if fields is not None and with_fields else None,
+        fields=named,
+        fields_count=len(fields or ()) if len(named or ()) < len(fields or ()) else None,
     )
+
+
+def summary(kind: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What an agent needs to know of an object, in about a hundred bytes."""
+    if kind == "layer":
+        return layer_summary(found, with_fields=False)
+    made = present(**{kind: found[kind]}, **{name: found.get(member) for name, member in _SUMMARY[kind].items()})
+    for name, value in list(made.items()):
+        if isinstance(value, list):
+            ids = [each["name"] if isinstance(each, Mapping) else each for each in value]
+            made[name] = fitting(ids, 600)
+            if len(made[name]) < len(ids):
+                made[f"{name}_count"] = len(ids)
+    return made
 
 
 def bbox_of(extent: Mapping[str, float] | None) -> list[float] | None:

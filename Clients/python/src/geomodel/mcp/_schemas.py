@@ -48,6 +48,7 @@ class LayerInfo(BaseModel):
     status: str | None = None
     filter: str | dict[str, Any] | bool | None = None
     fields: dict[str, str] | None = Field(None, description="Types by name.")
+    fields_count: int | None = Field(None, description="Number of all fields, if some are left out.")
 
 
 class Opened(BaseModel):
@@ -67,6 +68,7 @@ class Model(BaseModel):
     layers: list[dict[str, Any]]
     overlays: list[dict[str, Any]]
     sources: list[dict[str, Any]]
+    other: dict[str, int] | None = Field(None, description="Numbers of other objects; call has their methods.")
     more: str | None = None
 
 

@@ -29,6 +29,7 @@ from ._model import (
     row,
     rows_by_id,
     statistics,
+    summary,
     target,
     where_of,
 )
@@ -192,52 +193,18 @@ class Tools:
         live map, and after an unknownId error."""
         model = self._model
         names = ("map", "view", "layer", "overlay", "source")
-        document, *lists = await asyncio.gather(model.call("document/get"), *(model.call(f"{name}/list") for name in names))
-        maps, views, layers, overlays, sources = (each[f"{name}s"] for name, each in zip(names, lists))
-        parts = {
-            "maps": [
-                present(
-                    map=each["map"],
-                    title=each.get("title"),
-                    spatial_reference=each["spatialReference"],
-                    layers=each["operationalLayers"],
-                    tables=each["tables"] or None,
-                )
-                for each in maps
-            ],
-            "views": [
-                present(
-                    view=each["view"],
-                    map=each.get("map"),
-                    scene=each.get("scene"),
-                    scale=each.get("scale"),
-                    overlays=each["overlays"] or None,
-                )
-                for each in views
-            ],
-            "layers": [layer_summary(each, with_fields=False) for each in layers],
-            "overlays": [
-                present(
-                    overlay=each["overlay"],
-                    view=each["view"],
-                    name=each.get("name"),
-                    count=each.get("graphicCount"),
-                    spatial_reference=each.get("spatialReference"),
-                )
-                for each in overlays
-            ],
-            "sources": [
-                present(
-                    source=each["source"], driver=each["driver"], path=each.get("path"), layers=[layer["name"] for layer in each["layers"]]
-                )
-                for each in sources
-            ],
-        }
+        document, status, *lists = await asyncio.gather(
+            model.call("document/get"), model.call("session/status"), *(model.call(f"{name}/list") for name in names)
+        )
+        parts = {f"{name}s": [summary(name, each) for each in found[f"{name}s"]] for name, found in zip(names, lists)}
         kept = {name: fitting(rows, BYTES // (2 if name == "layers" else 10) - 200) for name, rows in parts.items()}
         left = [f"{len(kept[name])} of {len(rows)} {name}" for name, rows in parts.items() if len(kept[name]) < len(rows)]
         more = f"Shown are {', '.join(left)}: call('layer/list', {{'map': id}}) and its like have the rest" if left else None
-        info = present(path=document.get("path"), modified=document["isModified"])
-        return answer(revision=document["revision"], document=info, **kept, more=more)
+        other = {name: count for name, count in status["model"].items() if count and name not in parts}
+        return answer(
+            revision=document["revision"], document=present(path=document.get("path"), modified=document["isModified"]), **kept,
+            other=other or None, more=more,
+        )
 
     async def describe_layer(
         self, layer: Layer, sample: Annotated[int, Field(ge=0, le=20, description="Number of sample rows.")] = 3
@@ -257,11 +224,8 @@ class Tools:
                 layer=overlay["overlay"], name=overlay.get("name"), kind="overlay", spatial_reference=overlay.get("spatialReference")
             )
         more = None
-        if size_of(info) > BYTES // 2:
-            info, cuts = shortened(info, BYTES // 2)
-            shown = dict(list(info["fields"].items())[:200]) if isinstance(info, dict) and "fields" in info else None
-            info = {"layer": of.get("layer", layer), "fields": shown}
-            more = "The layer has very many fields, some are left out: call('layer/get') has them"
+        if "fields_count" in info:
+            more = f"{len(info['fields'])} of {info['fields_count']} fields are named: call('layer/get') has the others"
         rows = fitting([row(feature) for feature in found["features"]], BYTES - 400 - size_of(info))
         return answer(**info, matching=count["count"], sample=rows, more=more)
 
