@@ -1,7 +1,9 @@
-"""`geomodel mcp`: an MCP server for agents, over standard input and output, on a server of its own or on a live map.
+"""Serves an agent by the Model Context Protocol, over standard input and output, on a server of its own or on a live map.
 
-Needs the extra `[mcp]`; what imports that package is loaded by `main` alone, so that everything else works without it.
+Needs the extra `[mcp]`. Clients/agents of the project has the configuration of several agents.
 """
+
+# What imports the package `mcp` is loaded by `run` alone, so that everything else works without it.
 
 from __future__ import annotations
 
