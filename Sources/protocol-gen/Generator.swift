@@ -61,6 +61,7 @@ struct Generator {
       \"""What follows from the protocol's definition.\"""
 
       __version__ = "\(definition.productVersion)"
+      PROTOCOL_VERSION = "\(definition.version)"
 
       """,
       "types.py": types.typesFile(),

@@ -99,7 +99,7 @@ struct PythonTypes {
     head.add("from typing import \((["TYPE_CHECKING"] + used).joined(separator: ", "))\n")
     head.add("if sys.version_info >= (3, 11):\n    from typing import NotRequired")
     head.add("elif TYPE_CHECKING:\n    from typing_extensions import NotRequired\n")
-    head.add("PROTOCOL_VERSION = \"\(definition.version)\"")
+    head.add("from . import PROTOCOL_VERSION as PROTOCOL_VERSION\n")
     head.add("PROTOCOL_HASH = \"\(definition.hash)\"")
     return tidied(head.lines + body.lines)
   }

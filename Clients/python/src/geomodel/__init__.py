@@ -5,29 +5,67 @@
 
     with geomodel.launch_sync() as server:
         server.map.create(id="m1", title="World")
+
+Names are imported when they are first used: a command of the shell would wait longer for all of them than for its answer.
 """
 
-from ._client import Client, Launch, Server, launch
-from ._find import find_server
-from ._geopandas import to_geodataframe
-from ._generated import __version__, types
-from ._results import decode_column, decode_columns
-from ._parts import Parts, SyncParts
-from ._streams import Stream
-from ._subscriptions import EntitySubscription, EventSubscription, LocationSubscription, StateChange, StateSubscription, Subscription
-from ._sync import SyncClient, SyncServer, launch_sync
-from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscription
-from .errors import (
-    CallTimeoutError,
-    ClosedError,
-    EncodeError,
-    Error,
-    GeoModelError,
-    NotificationsLostError,
-    ProtocolError,
-    ServerDiedError,
-    ServerNotFoundError,
-)
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._generated import __version__
+
+if TYPE_CHECKING:
+    from . import errors
+    from ._client import Client, Launch, Server, launch
+    from ._find import find_server
+    from ._generated import types
+    from ._geopandas import to_geodataframe
+    from ._parts import Parts, SyncParts
+    from ._results import decode_column, decode_columns
+    from ._streams import Stream
+    from ._subscriptions import (
+        EntitySubscription,
+        EventSubscription,
+        LocationSubscription,
+        StateChange,
+        StateSubscription,
+        Subscription,
+    )
+    from ._sync import SyncClient, SyncServer, launch_sync
+    from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscription
+    from .errors import (
+        CallTimeoutError,
+        ClosedError,
+        EncodeError,
+        Error,
+        GeoModelError,
+        NotificationsLostError,
+        ProtocolError,
+        ServerDiedError,
+        ServerNotFoundError,
+    )
+
+# The names by the module that has them; a test compares them with those above.
+_MODULES = {
+    "_client": ("Client", "Launch", "Server", "launch"),
+    "_find": ("find_server",),
+    "_geopandas": ("to_geodataframe",),
+    "_parts": ("Parts", "SyncParts"),
+    "_results": ("decode_column", "decode_columns"),
+    "_streams": ("Stream",),
+    "_subscriptions": (
+        "EntitySubscription", "EventSubscription", "LocationSubscription", "StateChange", "StateSubscription", "Subscription",
+    ),
+    "_sync": ("SyncClient", "SyncServer", "launch_sync"),
+    "_sync_streams": ("SyncEventSubscription", "SyncStateSubscription", "SyncStream", "SyncSubscription"),
+    "errors": (
+        "CallTimeoutError", "ClosedError", "EncodeError", "Error", "GeoModelError", "NotificationsLostError", "ProtocolError",
+        "ServerDiedError", "ServerNotFoundError",
+    ),
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "__version__",
@@ -60,9 +98,28 @@ __all__ = [
     "SyncSubscription",
     "decode_column",
     "decode_columns",
+    "errors",
     "find_server",
     "launch",
     "launch_sync",
     "to_geodataframe",
     "types",
 ]
+
+# Type checkers would take any name of a module that has this.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "errors":
+            value = importlib.import_module(".errors", __name__)
+        elif name == "types":
+            value = importlib.import_module("._generated.types", __name__)
+        elif name in _PLACES:
+            value = getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -26,7 +26,9 @@ class SupportsGeoInterface(Protocol):
 
 def _misspelt(method: Any) -> Any:
     """The method, with the nearest argument named where one does not exist."""
-    names = [name for name in inspect.signature(method).parameters if name != "self"]
+    # Not `inspect.signature`, which takes a good part of the import for some hundred methods.
+    code = method.__code__
+    names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
 
     @functools.wraps(method)
     def checked(*args: Any, **kwargs: Any) -> Any:

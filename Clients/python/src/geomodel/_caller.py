@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import sys
 from typing import Any, Callable, Mapping
 
-from . import _shapes, _wire
+from . import _wire
 from ._connection import Connection
 from ._options import CallOptions
 from ._results import shown
@@ -26,6 +27,10 @@ class Caller:
 
         Cancelling the task that waits here cancels the request on the server; an answer that still comes is dropped.
         """
+        if "shapely" not in sys.modules:
+            return shown(await self._request(method, params))
+        from . import _shapes
+
         with _wire.encoding(method):
             batch = _shapes.batch(method, params or {})
         if batch is None:

@@ -8,12 +8,12 @@ import os
 from functools import cached_property
 from typing import Any, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 
-from . import _bulk, _wire
+from . import _bulk, _start, _wire
 from ._caller import Caller
 from ._connection import Connection
 from ._find import find_server
 from ._framing import Framing
-from ._generated import __version__, types
+from ._generated import types
 from ._generated.methods_async import Domains
 from ._generated.methods_async import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_async import SourceMethods as GeneratedSourceMethods
@@ -30,9 +30,7 @@ from ._subscriptions import (
     StateSubscription,
     Subscription,
 )
-from .errors import ClosedError, ProtocolError, ServerDiedError
-
-PROTOCOL_VERSIONS = (types.PROTOCOL_VERSION,)
+from .errors import ClosedError, ServerDiedError
 
 
 class OverlayMethods(GeneratedOverlayMethods):
@@ -307,20 +305,8 @@ def launch(
     - `start_timeout`, `grace`: seconds to wait for it to start, and to end.
     """
     with _wire.encoding("launch"):
-        flags: list[str] = []
-        for flag, given in (("--allow-dir", allow_dir), ("--allow-write", allow_write)):
-            for folder in [given] if isinstance(given, (str, os.PathLike)) else given:
-                flags += [flag, os.fspath(folder)]
-        if trace_file is not None:
-            flags += ["--trace-file", os.fspath(trace_file)]
-        flags += [os.fspath(word) for word in args]
-        params = _present(
-            processId=os.getpid(),
-            clientInfo={"name": client_name, "version": __version__},
-            protocolVersions=list(PROTOCOL_VERSIONS),
-            rootPath=None if root_path is None else os.path.abspath(root_path),
-            strict=True,
-        )
+        flags = _start.flags(allow_dir, allow_write, trace_file, args)
+        params = _start.greeting(client_name, root_path)
 
     async def start() -> Server:
         with _wire.encoding("launch"):
@@ -328,9 +314,7 @@ def launch(
         connection = Connection(command, cwd=cwd, env=env, framing=framing, grace=grace)
         await connection.start()
         try:
-            result = await asyncio.wait_for(connection.request("initialize", params), start_timeout)
-            if not isinstance(result, Mapping) or result.get("protocolVersion") not in PROTOCOL_VERSIONS:
-                raise ProtocolError(f"the server speaks another protocol: {result!r:.200}")
+            result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
             connection.limits = Limits.of(result.get("capabilities"))
             await connection.notify("initialized", {})
         except (asyncio.TimeoutError, TimeoutError) as error:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
-import traceback
 from typing import Any, Mapping
 
 
@@ -95,6 +92,10 @@ class GeoModelError(Error):
 
     def _render_traceback_(self) -> list[str]:
         """What notebooks show: the caller's line and the error, without the frames of this package and of asyncio."""
+        import asyncio
+        import threading
+        import traceback
+
         inner = (os.path.dirname(__file__), os.path.dirname(asyncio.__file__), os.path.dirname(threading.__file__))
         frames = traceback.extract_tb(self.__traceback__)
         outer = [frame for frame in frames if not frame.filename.startswith(inner)]

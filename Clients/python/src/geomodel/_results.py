@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import reprlib
 from typing import Any, Iterable, Mapping
 
@@ -80,6 +79,8 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str:
+    import html
+
     return html.escape(value if isinstance(value, str) else _short.repr(value))
 
 

@@ -1,0 +1,114 @@
+"""What is asked about: a layer of a file, of standard input, or of the model of a server that runs already; and the filters."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Mapping, NamedTuple
+
+from ._arguments import names, numbers, whole
+from ._failures import UsageError
+from ._session import Session
+
+# Spatial reference of what is given on the command line, and of GeoJSON.
+DEGREES = "EPSG:4326"
+
+
+class Layer(NamedTuple):
+    """A loaded layer."""
+
+    id: str
+    name: str
+    fields: list[Mapping[str, Any]]
+    reference: str | None
+    geometry: str | None
+
+    @property
+    def has_places(self) -> bool:
+        """Whether it has geometries that can be related to degrees."""
+        return self.geometry is not None and self.reference not in (None, "unknown")
+
+    def names(self, wanted: list[str] | None) -> list[str]:
+        """The fields that are shown, in order."""
+        return [field["name"] for field in self.fields] if wanted is None else wanted
+
+
+def add_input(parser: argparse.ArgumentParser, name: str, what: str = "a file that the server reads") -> None:
+    parser.add_argument(name, metavar=name.upper(), help=f"{what}; - is standard input; with --attach the id of a layer")
+
+
+def add_attach(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--attach", metavar="NAME", help="ask about the model of a server that runs already")
+
+
+def load(session: Session, path: str, options: argparse.Namespace, id: str = "layer") -> Layer:
+    """The layer of a file; of the model if the session is attached to one."""
+    if options.attach is not None:
+        return _of_model(session, path)
+    source = session.open(path, options)
+    found = chosen(source, path, options.layer)
+    if id == "layer":
+        session.call("map/create", {"id": "map"})
+    method = "layer/add" if found.get("geometryType") else "layer/addTable"
+    session.call(method, {"map": "map", "source": source["source"], "sourceLayer": found["name"], "id": id})
+    return _loaded(session, id, path)
+
+
+def chosen(source: Mapping[str, Any], path: str, name: str | None) -> Mapping[str, Any]:
+    """The source's layer of that name, or its only one."""
+    layers = source["layers"]
+    found: list[Mapping[str, Any]] = [layer for layer in layers if name in (None, layer["name"])]
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(layer["name"] for layer in layers) or "none"
+    if name is None and layers:
+        raise UsageError(f"{path} has several layers; give one by --layer: {there}", "geomodel query")
+    raise UsageError(f"{path} has no layer{'' if name is None else ' ' + repr(name)}; it has: {there}", "geomodel info")
+
+
+def _of_model(session: Session, id: str) -> Layer:
+    return _loaded(session, id, id)
+
+
+def _loaded(session: Session, id: str, title: str) -> Layer:
+    session.call("layer/load", {"layer": id}, f"loading {title}")
+    layer = session.call("layer/get", {"layer": id})
+    return Layer(id, layer["name"], layer["fields"], layer.get("spatialReference"), layer.get("geometryType"))
+
+
+def add_filter(parser: argparse.ArgumentParser) -> None:
+    """Which features, and how much of each."""
+    group = parser.add_argument_group("features")
+    group.add_argument("--where", metavar="CQL2", help="only features for which this is true, such as \"population > 1000\"")
+    group.add_argument(
+        "--bbox", type=numbers(4, "WEST,SOUTH,EAST,NORTH"), metavar="W,S,E,N", help="only features that meet this box, in degrees"
+    )
+    group.add_argument("--fields", type=names, metavar="A,B", help="only these fields; --fields '' for none")
+    group.add_argument("--sort", type=names, metavar="A,B:desc", help="sort by fields, with :desc from the largest")
+    group.add_argument("--limit", type=whole, metavar="N", help="at most so many")
+
+
+def filters(options: argparse.Namespace, layer: Layer) -> dict[str, Any]:
+    """The params that say which features match."""
+    params: dict[str, Any] = {"layer": layer.id}
+    if options.where is not None:
+        params["whereClause"] = options.where
+    if options.bbox is not None:
+        params["envelope"] = dict(zip(("xMin", "yMin", "xMax", "yMax"), options.bbox))
+        if layer.has_places:
+            params["spatialReference"] = DEGREES
+    return params
+
+
+def selection(options: argparse.Namespace, layer: Layer) -> dict[str, Any]:
+    """The params that say which features come, in which order, and how much of each."""
+    params = filters(options, layer)
+    if options.fields is not None:
+        params["properties"] = options.fields
+    if options.sort:
+        params["orderBy"] = [
+            {"field": name.removesuffix(":desc"), "order": "descending" if name.endswith(":desc") else "ascending"}
+            for name in options.sort
+        ]
+    if options.limit is not None:
+        params["limit"] = options.limit
+    return params

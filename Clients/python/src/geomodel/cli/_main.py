@@ -1,0 +1,72 @@
+"""The way in: finds the command, runs it, and turns whatever happens into a line on standard error and an exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Sequence
+
+from . import _failures
+from ._commands import COMMANDS, run
+
+_HEAD = """\
+usage: geomodel COMMAND [ARGUMENTS]
+       geomodel COMMAND --help
+
+Geographic files and live maps from the shell.
+"""
+_FOOT = """
+exit status: 0 all well, 1 the server answered with an error, 2 the command line is wrong, 3 no server, or it died,
+4 a file cannot be read or written here, 130 interrupted, 141 nobody reads the output.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _dispatch(words)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        return _unread()
+    except KeyboardInterrupt:
+        return _failures.INTERRUPTED
+    except Exception as error:
+        return _failures.report(error, "--json" in words)
+
+
+def overview() -> str:
+    """The list of the commands."""
+    width = max(map(len, COMMANDS))
+    lines = "".join(f"  {name:{width}}  {command.summary}\n" for name, command in COMMANDS.items())
+    return f"{_HEAD}\ncommands:\n{lines}{_FOOT}"
+
+
+def _dispatch(words: list[str]) -> int:
+    name = words[0] if words else "--help"
+    if name in COMMANDS:
+        return run(name, words[1:])
+    if name in ("--help", "-h", "help"):
+        sys.stdout.write(overview())
+        return _failures.OK if words else _failures.USAGE
+    if name == "--version":
+        from .._generated import __version__
+
+        print(f"geomodel {__version__}")
+        return _failures.OK
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, 1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    raise _failures.UsageError(f"there is no {'option' if name.startswith('-') else 'command'} {name!r}{meant}", "geomodel")
+
+
+def _unread() -> int:
+    """Ends as SIGPIPE ends a process: the shell sees 141, and nothing is said."""
+    # What is still buffered would raise again when Python ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
+    return _failures.UNREAD

@@ -1,0 +1,116 @@
+"""What commands do with a server: start it, call it with a progress bar, open files as layers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from argparse import Namespace
+from typing import Any, Iterator, Mapping
+
+from .. import _start
+from .._direct import DirectServer
+from .._find import find_server
+from ._table import is_terminal
+
+# Seconds before a bar is shown: what is quicker needs none.
+_PATIENCE = 0.3
+_WIDTH = 24
+
+
+class Session:
+    """A server for one command."""
+
+    def __init__(self, options: Namespace) -> None:
+        flags: list[str] = []
+        name = getattr(options, "attach", None)
+        if name is not None:
+            flags += ["--attach", name]
+        if getattr(options, "allow_network", False):
+            flags.append("--allow-network")
+        command = [*find_server(options.server), *_start.flags((), (), options.trace_file, flags)]
+        self._shows = is_terminal(sys.stderr) and not options.quiet
+        self._quiet = options.quiet
+        self._folders: list[Any] = []
+        self.server = DirectServer(command, root_path=os.getcwd(), client_name="geomodel-cli")
+
+    def call(self, method: str, params: Mapping[str, Any], title: str = "") -> Any:
+        """The result of a method, with a bar if it takes long."""
+        if not self._shows:
+            return self.server.call(method, params)
+        with _bar(title) as progress:
+            return self.server.call(method, params, progress)
+
+    def open(self, path: str, options: Namespace) -> dict[str, Any]:
+        """The source over a file, or over standard input (`-`)."""
+        params = {
+            "path": self._received(path) if path == "-" else path if "://" in path else os.path.abspath(path),
+            "driver": getattr(options, "driver", None),
+            "encoding": getattr(options, "encoding", None),
+            "spatialReference": getattr(options, "srs", None),
+            "xField": getattr(options, "x_field", None),
+            "yField": getattr(options, "y_field", None),
+        }
+        given = {name: value for name, value in params.items() if value is not None}
+        source: dict[str, Any] = self.call("source/open", given, f"reading {os.path.basename(path)}")
+        for warning in source.get("warnings", []):
+            self.warn(f"{path}: {warning}")
+        return source
+
+    def warn(self, message: str) -> None:
+        if not self._quiet:
+            print(f"geomodel: {message}", file=sys.stderr)
+
+    def folder(self) -> str:
+        """A new folder of files that are needed until the session ends."""
+        import tempfile
+
+        folder = tempfile.TemporaryDirectory(prefix="geomodel-")
+        self._folders.append(folder)
+        return folder.name
+
+    def close(self) -> None:
+        self.server.close()
+        for folder in self._folders:
+            folder.cleanup()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _received(self, path: str) -> str:
+        """A file with what standard input has: the server reads files, of any size, and confines what reads them."""
+        import shutil
+
+        head = sys.stdin.buffer.peek(1)[:1] if hasattr(sys.stdin.buffer, "peek") else b""
+        made = os.path.join(self.folder(), "input.geojsons" if head == b"\x1e" else "input.geojsonl")
+        with open(made, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        return made
+
+
+@contextlib.contextmanager
+def _bar(title: str) -> Iterator[Any]:
+    """A bar on standard error for the reports of a call; it is gone when the call has ended."""
+    begun = time.monotonic()
+    shown = False
+
+    def progress(report: Mapping[str, Any]) -> None:
+        nonlocal shown
+        share = report.get("percentage")
+        if share is None or time.monotonic() - begun < _PATIENCE:
+            return
+        shown = True
+        full = int(share * _WIDTH / 100)
+        sys.stderr.write(f"\r\x1b[K{title} [{'#' * full}{'.' * (_WIDTH - full)}] {share:3.0f} %")
+        sys.stderr.flush()
+
+    try:
+        yield progress
+    finally:
+        if shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
