@@ -18,9 +18,18 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
+    "open": Command("geomodel.cli._open", "open a document or a file and show what the model holds"),
     "info": Command("geomodel.cli._info", "show the layers of files: geometry, count, extent, reference, fields"),
-    "query": Command("geomodel.cli._query", "print the features of a file that match"),
+    "query": Command("geomodel.cli._query", "print the features that match"),
+    "join": Command("geomodel.cli._join", "join the features of two files by place"),
+    "export": Command("geomodel.cli._export", "write the features that match to a file"),
+    "convert": Command("geomodel.cli._convert", "write a file in another format"),
+    "watch": Command("geomodel.cli._watch", "print the changes of a model as they happen"),
+    "serve": Command("geomodel.cli._serve", "be the server on standard input and output"),
+    "attach": Command("geomodel.cli._attach", "connect standard input and output to a server that runs"),
     "call": Command("geomodel.cli._call", "call methods of the protocol by their names"),
+    "completion": Command("geomodel.cli._completion", "print the completion for bash, zsh or fish"),
+    "man": Command("geomodel.cli._man", "print the manual page"),
 }
 
 
@@ -34,6 +43,9 @@ def parser_of(name: str) -> Parser:
 
 def run(name: str, arguments: list[str]) -> int:
     """The exit status of a command."""
-    options = parser_of(name).parse_args(arguments)
-    status: int = importlib.import_module(COMMANDS[name].module).run(options)
+    module = importlib.import_module(COMMANDS[name].module)
+    if getattr(module, "PASSES_ON", False) and arguments[:1] not in (["--help"], ["-h"]):
+        # What looks like an option is another program's.
+        arguments = ["--", *arguments]
+    status: int = module.run(parser_of(name).parse_args(arguments))
     return status

@@ -1,15 +1,4 @@
-"""What a command says when it fails, and its exit status.
-
-| | |
-|---|---|
-| 0 | all well |
-| 1 | the server answered with an error, whose kind is in the message |
-| 2 | the command line is wrong |
-| 3 | there is no server, or it died |
-| 4 | a file cannot be read or written here |
-| 130 | interrupted by Control-C; the server has ended the task |
-| 141 | nobody reads the output any more |
-"""
+"""What a command says when it fails, and its exit status."""
 
 from __future__ import annotations
 
@@ -20,6 +9,15 @@ from typing import Any
 from ..errors import EncodeError, Error, GeoModelError, ServerNotFoundError
 
 OK, REFUSED, USAGE, NO_SERVER, NO_FILE, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
+STATUSES = {
+    OK: "all well",
+    REFUSED: "the server answered with an error, whose kind begins the message",
+    USAGE: "the command line is wrong",
+    NO_SERVER: "there is no server, or it died",
+    NO_FILE: "a file cannot be read or written here",
+    INTERRUPTED: "interrupted by Control-C; the server has ended the task",
+    UNREAD: "nobody reads the output any more",
+}
 
 
 class UsageError(Exception):
@@ -30,13 +28,13 @@ class UsageError(Exception):
         self.prog = prog
 
 
-# What helps, by the kind of error; `{path}` is the file, `{expected}` what is valid.
+# What helps, by the kind of error; `{expected}` is what the server says is valid.
 _NEXT = {
     "fileNotFound": "check the path, which is relative to this folder",
     "pathRefused": "the server was started with --allow-dir or --allow-write, which do not include it",
     "notAFile": "name a file, not a folder or a device",
     "fileExists": "name another file, or give --replace",
-    "unknownFormat": "`geomodel --help` and the file's suffix say which formats there are",
+    "unknownFormat": "formats are {expected}",
     "unknownField": "`geomodel info FILE` lists the fields; names with spaces or capitals go in double quotes",
     "unknownSourceLayer": "`geomodel info FILE` lists the layers",
     "expressionSyntax": "--where takes CQL2, such as \"population > 1000 AND name LIKE 'B%'\"; quote it for the shell",
@@ -61,7 +59,8 @@ def explain(error: BaseException) -> tuple[int, dict[str, Any]]:
         if error.method:
             said["method"] = error.method
         expected = f"expected: {error.expected}" if error.expected and error.expected not in error.message else None
-        return REFUSED, {**said, "next": _NEXT.get(error.kind) or expected}
+        hint = _NEXT.get(error.kind, "")
+        return REFUSED, {**said, "next": hint.replace("{expected}", str(error.expected or "")) or expected}
     if isinstance(error, EncodeError):
         return USAGE, {"kind": "usage", "message": str(error), "next": "arguments are UTF-8"}
     if isinstance(error, ServerNotFoundError):

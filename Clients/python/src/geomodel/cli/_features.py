@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
-from . import _table
+from . import _layers, _table
 from ._failures import UsageError
 from ._layers import DEGREES
 from ._session import Session
@@ -74,12 +74,32 @@ def copy_csv(session: Session, method: str, params: Mapping[str, Any]) -> None:
         sys.stdout.buffer.flush()
 
 
-def source_of(session: Session, features: Iterable[Feature]) -> Any:
-    """A source over features that were made here, so that the server can write them."""
+def write_made(session: Session, features: Iterable[Feature], form: str, heads: Sequence[str], reference: str | None) -> None:
+    """Prints features that were made here, also as CSV."""
+    if form != "csv":
+        write(features, form, heads, reference)
+        return
     path = os.path.join(session.folder(), "features.geojsonl")
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{dumps(feature)}\n" for feature in features)
-    return session.call("source/open", {"path": path})
+    source = session.call("source/open", {"path": path})
+    layer = _layers.of_source(session, source, path, None, "made")
+    copy_csv(session, "feature/export", {"layer": layer.id})
+
+
+def print_lines(session: Session, layer: _layers.Layer, params: dict[str, Any], form: str) -> None:
+    """Prints the features of a query as GeoJSON."""
+    reference = geojson_reference(session, layer)
+    write(queried(session, params if reference is None else {**params, "outSpatialReference": reference}), form, [], reference)
+
+
+def geojson_reference(session: Session, layer: _layers.Layer) -> str | None:
+    """Degrees, as GeoJSON has it, where the layer can be transformed to them."""
+    if layer.has_places:
+        return DEGREES
+    if layer.geometry is not None:
+        session.warn("the spatial reference is unknown, so coordinates are printed as they are; --srs says it")
+    return None
 
 
 def queried(session: Session, params: Mapping[str, Any]) -> Iterator[Feature]:

@@ -43,30 +43,28 @@ def add_attach(parser: argparse.ArgumentParser) -> None:
 def load(session: Session, path: str, options: argparse.Namespace, id: str = "layer") -> Layer:
     """The layer of a file; of the model if the session is attached to one."""
     if options.attach is not None:
-        return _of_model(session, path)
-    source = session.open(path, options)
-    found = chosen(source, path, options.layer)
-    if id == "layer":
-        session.call("map/create", {"id": "map"})
-    method = "layer/add" if found.get("geometryType") else "layer/addTable"
-    session.call(method, {"map": "map", "source": source["source"], "sourceLayer": found["name"], "id": id})
-    return _loaded(session, id, path)
+        return _loaded(session, path, path)
+    return of_source(session, session.open(path, options), path, options.layer, id)
 
 
-def chosen(source: Mapping[str, Any], path: str, name: str | None) -> Mapping[str, Any]:
+def of_source(session: Session, source: Mapping[str, Any], path: str, name: str | None, id: str = "layer") -> Layer:
     """The source's layer of that name, or its only one."""
     layers = source["layers"]
     found: list[Mapping[str, Any]] = [layer for layer in layers if name in (None, layer["name"])]
     if len(found) == 1:
-        return found[0]
+        return add(session, source, found[0], id)
     there = ", ".join(layer["name"] for layer in layers) or "none"
     if name is None and layers:
         raise UsageError(f"{path} has several layers; give one by --layer: {there}", "geomodel query")
     raise UsageError(f"{path} has no layer{'' if name is None else ' ' + repr(name)}; it has: {there}", "geomodel info")
 
 
-def _of_model(session: Session, id: str) -> Layer:
-    return _loaded(session, id, id)
+def add(session: Session, source: Mapping[str, Any], layer: Mapping[str, Any], id: str) -> Layer:
+    """A layer of a source, loaded."""
+    session.call("map/create", {"id": "map", "ifExists": "reuse"})
+    method = "layer/add" if layer.get("geometryType") else "layer/addTable"
+    session.call(method, {"map": "map", "source": source["source"], "sourceLayer": layer["name"], "id": id})
+    return _loaded(session, id, layer["name"])
 
 
 def _loaded(session: Session, id: str, title: str) -> Layer:
@@ -75,7 +73,7 @@ def _loaded(session: Session, id: str, title: str) -> Layer:
     return Layer(id, layer["name"], layer["fields"], layer.get("spatialReference"), layer.get("geometryType"))
 
 
-def add_filter(parser: argparse.ArgumentParser) -> None:
+def add_filter(parser: argparse.ArgumentParser, *, sorts: bool = True) -> None:
     """Which features, and how much of each."""
     group = parser.add_argument_group("features")
     group.add_argument("--where", metavar="CQL2", help="only features for which this is true, such as \"population > 1000\"")
@@ -83,7 +81,8 @@ def add_filter(parser: argparse.ArgumentParser) -> None:
         "--bbox", type=numbers(4, "WEST,SOUTH,EAST,NORTH"), metavar="W,S,E,N", help="only features that meet this box, in degrees"
     )
     group.add_argument("--fields", type=names, metavar="A,B", help="only these fields; --fields '' for none")
-    group.add_argument("--sort", type=names, metavar="A,B:desc", help="sort by fields, with :desc from the largest")
+    if sorts:
+        group.add_argument("--sort", type=names, metavar="A,B:desc", help="sort by fields, with :desc from the largest")
     group.add_argument("--limit", type=whole, metavar="N", help="at most so many")
 
 

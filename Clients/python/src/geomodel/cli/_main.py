@@ -16,11 +16,6 @@ usage: geomodel COMMAND [ARGUMENTS]
 
 Geographic files and live maps from the shell.
 """
-_FOOT = """
-exit status: 0 all well, 1 the server answered with an error, 2 the command line is wrong, 3 no server, or it died,
-4 a file cannot be read or written here, 130 interrupted, 141 nobody reads the output.
-"""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -40,7 +35,8 @@ def overview() -> str:
     """The list of the commands."""
     width = max(map(len, COMMANDS))
     lines = "".join(f"  {name:{width}}  {command.summary}\n" for name, command in COMMANDS.items())
-    return f"{_HEAD}\ncommands:\n{lines}{_FOOT}"
+    statuses = "".join(f"  {status:<{width}}  {meaning}\n" for status, meaning in _failures.STATUSES.items())
+    return f"{_HEAD}\ncommands:\n{lines}\nexit status:\n{statuses}"
 
 
 def _dispatch(words: list[str]) -> int:

@@ -46,16 +46,13 @@ def run(options: argparse.Namespace) -> int:
             return 0
         params = _layers.selection(options, layer)
         reference = options.to_srs
-        if form.startswith("geojson") and reference is None and layer.geometry is not None:
-            if layer.has_places:
-                reference = _layers.DEGREES
-            else:
-                session.warn("the spatial reference is unknown, so coordinates are printed as they are; --srs says it")
+        if form.startswith("geojson") and reference is None:
+            reference = _features.geojson_reference(session, layer)
         if reference is not None:
             params["outSpatialReference"] = reference
         heads = layer.names(options.fields)
         if options.near is not None:
-            heads = _near(session, layer, options, params, heads, form)
+            _near(session, layer, options, params, heads, form)
         elif form == "csv":
             _features.copy_csv(session, "feature/export", params)
         else:
@@ -75,7 +72,7 @@ def _say_rest(session: Session, options: argparse.Namespace, layer: _layers.Laye
 
 def _near(
     session: Session, layer: _layers.Layer, options: argparse.Namespace, params: dict[str, Any], heads: list[str], form: str
-) -> list[str]:
+) -> None:
     """Prints the nearest features, nearest first."""
     place = {
         **_layers.filters(options, layer), "locations": {"type": "Point", "coordinates": options.near},
@@ -93,16 +90,4 @@ def _near(
         {**by_id[id], "properties": {**by_id[id]["properties"], name: round(distance, 3)}}
         for id, distance in zip(found["ids"], found["distances"])
     ]
-    if form == "csv":
-        export_csv(session, made)
-    else:
-        _features.write(made, form, [*heads, name], options.to_srs)
-    return [*heads, name]
-
-
-def export_csv(session: Session, features: list[Any]) -> None:
-    """Prints features that were made here as CSV."""
-    source = _features.source_of(session, features)
-    session.call("layer/add", {"map": "map", "source": source["source"], "id": "made"})
-    session.call("layer/load", {"layer": "made"})
-    _features.copy_csv(session, "feature/export", {"layer": "made"})
+    _features.write_made(session, made, form, [*heads, name], options.to_srs)
