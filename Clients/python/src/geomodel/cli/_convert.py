@@ -95,8 +95,8 @@ def _report(session: Session, options: argparse.Namespace, written: Mapping[str,
     if options.json:
         print(json.dumps(written, ensure_ascii=False))
         return
-    for difference in written.get("differences", ()):
-        session.warn("not as in the features: " + ", ".join(f"{name} {value}" for name, value in difference.items()))
+    if differences := [_difference(each) for each in written.get("differences", ())]:
+        session.warn(f"{options.out} is not in all as the features are: {', '.join(differences)}")
     for warning in written.get("warnings", ()):
         session.warn(warning)
     if written.get("failedCount"):
@@ -104,3 +104,9 @@ def _report(session: Session, options: argparse.Namespace, written: Mapping[str,
     if not options.quiet:
         layer = f", layer {written['layerName']}" if "layerName" in written else ""
         print(f"{options.out}: {written['count']:,} features, {written['bytes']:,} bytes, {written['driver']}{layer}")
+
+
+def _difference(difference: Mapping[str, Any]) -> str:
+    """Such as `fieldType (kind, string)`."""
+    more = [str(value) for name, value in difference.items() if name != "kind"]
+    return f"{difference['kind']} ({', '.join(more)})" if more else str(difference["kind"])

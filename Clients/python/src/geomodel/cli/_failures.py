@@ -28,13 +28,13 @@ class UsageError(Exception):
         self.prog = prog
 
 
-# What helps, by the kind of error; `{expected}` is what the server says is valid.
+# What helps, by the kind of error; for others, what the server says is expected.
 _NEXT = {
     "fileNotFound": "check the path, which is relative to this folder",
     "pathRefused": "the server was started with --allow-dir or --allow-write, which do not include it",
     "notAFile": "name a file, not a folder or a device",
     "fileExists": "name another file, or give --replace",
-    "unknownFormat": "formats are {expected}",
+    "unknownFormat": "check that it is a file of features; --driver names its format",
     "unknownField": "`geomodel info FILE` lists the fields; names with spaces or capitals go in double quotes",
     "unknownSourceLayer": "`geomodel info FILE` lists the layers",
     "expressionSyntax": "--where takes CQL2, such as \"population > 1000 AND name LIKE 'B%'\"; quote it for the shell",
@@ -59,8 +59,9 @@ def explain(error: BaseException) -> tuple[int, dict[str, Any]]:
         if error.method:
             said["method"] = error.method
         expected = f"expected: {error.expected}" if error.expected and error.expected not in error.message else None
-        hint = _NEXT.get(error.kind, "")
-        return REFUSED, {**said, "next": hint.replace("{expected}", str(error.expected or "")) or expected}
+        if error.kind == "unknownFormat" and error.expected:
+            return REFUSED, {**said, "next": f"formats are {error.expected}"}
+        return REFUSED, {**said, "next": _NEXT.get(error.kind) or expected}
     if isinstance(error, EncodeError):
         return USAGE, {"kind": "usage", "message": str(error), "next": "arguments are UTF-8"}
     if isinstance(error, ServerNotFoundError):

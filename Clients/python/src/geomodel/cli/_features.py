@@ -63,12 +63,12 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def copy_csv(session: Session, method: str, params: Mapping[str, Any]) -> None:
+def copy_csv(session: Session, params: Mapping[str, Any]) -> None:
     """Has the server write CSV, and prints it: what it holds of geometries and types is the server's to say."""
     import shutil
 
     path = os.path.join(session.folder(), "output.csv")
-    session.call(method, {**params, "path": path}, "writing")
+    session.call("feature/export", {**params, "path": path}, "writing")
     with open(path, "rb") as file:
         shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
@@ -82,9 +82,9 @@ def write_made(session: Session, features: Iterable[Feature], form: str, heads: 
     path = os.path.join(session.folder(), "features.geojsonl")
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{dumps(feature)}\n" for feature in features)
-    source = session.call("source/open", {"path": path})
-    layer = _layers.of_source(session, source, path, None, "made")
-    copy_csv(session, "feature/export", {"layer": layer.id})
+    with session.of_its_own() as own:
+        layer = _layers.of_source(own, own.call("source/open", {"path": path}), path, None)
+        copy_csv(own, {"layer": layer.id})
 
 
 def print_lines(session: Session, layer: _layers.Layer, params: dict[str, Any], form: str) -> None:

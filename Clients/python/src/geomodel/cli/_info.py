@@ -8,7 +8,8 @@ from typing import Any, Mapping
 
 from . import _table
 from ._arguments import add_output, add_reading, add_server
-from ._session import Session
+from ._failures import UsageError
+from ._session import Session, is_document
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +22,8 @@ def define(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     with Session(options) as session:
         for number, file in enumerate(options.files):
+            if is_document(file):
+                raise UsageError(f"{file} is a document: `geomodel open` shows what it holds", "geomodel open")
             source = session.open(file, options)
             if options.layer is not None:
                 source["layers"] = [layer for layer in source["layers"] if layer["name"] == options.layer]

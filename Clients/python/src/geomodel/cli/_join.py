@@ -115,7 +115,7 @@ def _joined(
         values = {renamed: unpacked(columns[name]) for name, renamed in added.items() if name in columns}
         for name, member in (("distance", "distances"), ("count", "counts")):
             if member in found:
-                values[name] = unpacked(found[member])
+                values[name] = [round(number, 3) for number in unpacked(found[member])]
         query = {"layer": first.id, "ids": list(dict.fromkeys(ids)), **shape}
         by_id = {each["id"]: each for each in _features.queried(session, query)} if ids else {}
         for row, id in enumerate(ids):

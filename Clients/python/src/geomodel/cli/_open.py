@@ -13,7 +13,7 @@ from typing import Any, Iterator, Mapping
 from . import _info, _layers, _table
 from ._arguments import add_output, add_reading, add_server
 from ._failures import UsageError
-from ._session import Session
+from ._session import Session, is_document
 
 # The lists of the outline, and the member that has the id.
 _LISTS = {"map": "maps", "scene": "scenes", "view": "views", "layer": "layers", "overlay": "overlays", "source": "sources",
@@ -48,20 +48,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _opened(session: Session, options: argparse.Namespace) -> Mapping[str, Any]:
     path = os.path.abspath(options.file) if "://" not in options.file and options.file != "-" else options.file
-    method = "package/open" if path.endswith(".gmpk") else "document/open" if _is_document(path) else None
+    method = "package/open" if path.endswith(".gmpk") else "document/open" if is_document(path) else None
     if method is None:
         return session.open(options.file, options)
     opened: dict[str, Any] = session.call(method, {"path": path}, f"opening {os.path.basename(path)}")
     return opened
-
-
-def _is_document(path: str) -> bool:
-    """Whether a file begins as a document does; the server checks the rest."""
-    try:
-        with open(path, "rb") as file:
-            return b'"geomodel-document"' in file.read(400)
-    except OSError:
-        return False  # The server says why it cannot be opened.
 
 
 def _outline(name: str, document: Mapping[str, Any], model: Mapping[str, list[dict[str, Any]]]) -> None:

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         if options.near is not None:
             _near(session, layer, options, params, heads, form)
         elif form == "csv":
-            _features.copy_csv(session, "feature/export", params)
+            _features.copy_csv(session, params)
         else:
             if form == "table" and options.limit is None:
                 params["limit"] = _features.ROWS

@@ -12,6 +12,7 @@ from typing import Any, Iterator, Mapping
 from .. import _start
 from .._direct import DirectServer
 from .._find import find_server
+from ..errors import GeoModelError
 from ._table import is_terminal
 
 # Seconds before a bar is shown: what is quicker needs none.
@@ -31,7 +32,7 @@ class Session:
             flags.append("--allow-network")
         command = [*find_server(options.server), *_start.flags((), (), options.trace_file, flags)]
         self._shows = is_terminal(sys.stderr) and not options.quiet
-        self._quiet = options.quiet
+        self._options = options
         self._folders: list[Any] = []
         self.server = DirectServer(command, root_path=os.getcwd(), client_name="geomodel-cli")
 
@@ -53,14 +54,23 @@ class Session:
             "yField": getattr(options, "y_field", None),
         }
         given = {name: value for name, value in params.items() if value is not None}
-        source: dict[str, Any] = self.call("source/open", given, f"reading {os.path.basename(path)}")
+        try:
+            source: dict[str, Any] = self.call("source/open", given, f"reading {os.path.basename(path)}")
+        except GeoModelError as error:
+            if path == "-":
+                error.message = error.message.replace(str(given["path"]), "standard input")
+            raise
         for warning in source.get("warnings", []):
             self.warn(f"{path}: {warning}")
         return source
 
     def warn(self, message: str) -> None:
-        if not self._quiet:
+        if not self._options.quiet:
             print(f"geomodel: {message}", file=sys.stderr)
+
+    def of_its_own(self) -> Session:
+        """A session whose model is nobody else's, for what must not be seen in a model that is attached to."""
+        return Session(Namespace(**{**vars(self._options), "attach": None}))
 
     def folder(self) -> str:
         """A new folder of files that are needed until the session ends."""
@@ -90,6 +100,15 @@ class Session:
         with open(made, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         return made
+
+
+def is_document(path: str) -> bool:
+    """Whether a file begins as a document does; the server checks the rest."""
+    try:
+        with open(path, "rb") as file:
+            return b'"geomodel-document"' in file.read(400)
+    except OSError:
+        return False  # The server says why it cannot be opened.
 
 
 @contextlib.contextmanager
