@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 
 from support import SOURCE, child_environment
 
+import geomodel
 from geomodel import mcp
 
 PACKAGE = SOURCE / "geomodel"
@@ -58,6 +59,20 @@ class ImportTests(unittest.TestCase):
                     [sys.executable, "-c", script, name], env=child_environment(), capture_output=True, text=True
                 )
                 self.assertEqual(ended.returncode, 0, ended.stderr)
+
+    def test_the_package_has_its_names_where_type_checkers_see_them(self) -> None:
+        seen = {
+            alias.name: node.module
+            for node in ast.walk(ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.level and node.module not in (None, "_generated")
+            for alias in node.names
+        }
+        self.assertEqual(seen, geomodel._PLACES)
+        self.assertEqual({*seen, "__version__", "errors", "types"}, set(geomodel.__all__))
+        for name in geomodel.__all__:
+            self.assertIsNotNone(getattr(geomodel, name))
+        with self.assertRaises(AttributeError):
+            getattr(geomodel, "nothing")
 
 
 if __name__ == "__main__":

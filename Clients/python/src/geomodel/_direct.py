@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
@@ -19,8 +20,10 @@ _READ = 1 << 18
 # Parts of a result that the server sends before one has been used.
 _WINDOW = 4
 _GRACE = 5.0
+# Seconds without a message after which `progress` is called without a report.
+_TICK = 0.3
 
-Progress = Callable[[Mapping[str, Any]], object]
+Progress = Callable[[Mapping[str, Any] | None], object]
 
 
 class DirectServer:
@@ -30,6 +33,7 @@ class DirectServer:
         self._decoder = HeaderDecoder()
         self._messages: list[Any] = []
         self._id = 0
+        self._progress: Progress | None = None
         self._log = _log_file()
         try:
             self._process = subprocess.Popen(
@@ -48,11 +52,18 @@ class DirectServer:
             raise
 
     def call(self, method: str, params: Mapping[str, Any], progress: Progress | None = None) -> Any:
-        """The result of a method. Control-C cancels it."""
+        """The result of a method. Control-C cancels it.
+
+        `progress` is called with each report, and without one while the server says nothing.
+        """
         reply: list[Any] = []
-        for report in self._exchange(method, params, {"progressToken": "p"} if progress else {}, reply):
-            if progress is not None:
-                progress(report)
+        self._progress = progress
+        try:
+            for report in self._exchange(method, params, {"progressToken": "p"} if progress else {}, reply):
+                if progress is not None:
+                    progress(report)
+        finally:
+            self._progress = None
         return reply[0]
 
     def parts(self, method: str, params: Mapping[str, Any], reply: list[Any]) -> Iterator[Mapping[str, Any]]:
@@ -133,7 +144,10 @@ class DirectServer:
     def _next(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         while not self._messages:
-            data = os.read(self._process.stdout.fileno(), _READ)
+            output = self._process.stdout.fileno()
+            while self._progress is not None and not select.select([output], [], [], _TICK)[0]:
+                self._progress(None)
+            data = os.read(output, _READ)
             if not data:
                 raise self._death()
             for body in self._decoder.feed(data):

@@ -9,7 +9,6 @@ import argparse
 import sys
 from typing import Iterator
 
-from .._generated import __version__
 from ._failures import STATUSES
 
 _HEAD = """\
@@ -52,7 +51,7 @@ def page() -> str:
     """The page geomodel(1)."""
     from ._commands import COMMANDS
 
-    parts = [f'.TH GEOMODEL 1 "" "geomodel {__version__}"\n', _HEAD, ".SH COMMANDS\n"]
+    parts = ['.TH GEOMODEL 1 "" geomodel\n', _HEAD, ".SH COMMANDS\n"]
     for name in COMMANDS:
         parts += _command(name)
     parts.append(".SH EXIT STATUS\n")

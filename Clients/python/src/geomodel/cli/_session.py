@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
 from argparse import Namespace
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 from .. import _start
 from .._direct import DirectServer
@@ -40,7 +39,7 @@ class Session:
         """The result of a method, with a bar if it takes long."""
         if not self._shows:
             return self.server.call(method, params)
-        with _bar(title) as progress:
+        with _Bar(title) as progress:
             return self.server.call(method, params, progress)
 
     def open(self, path: str, options: Namespace) -> dict[str, Any]:
@@ -111,25 +110,28 @@ def is_document(path: str) -> bool:
         return False  # The server says why it cannot be opened.
 
 
-@contextlib.contextmanager
-def _bar(title: str) -> Iterator[Any]:
-    """A bar on standard error for the reports of a call; it is gone when the call has ended."""
-    begun = time.monotonic()
-    shown = False
+class _Bar:
+    """A bar on standard error while a call runs: it appears after a while, and is gone when the call has ended."""
 
-    def progress(report: Mapping[str, Any]) -> None:
-        nonlocal shown
-        share = report.get("percentage")
-        if share is None or time.monotonic() - begun < _PATIENCE:
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._begun = time.monotonic()
+        self._share = 0.0
+        self._is_shown = False
+
+    def __call__(self, report: Mapping[str, Any] | None) -> None:
+        self._share = (report or {}).get("percentage", self._share)
+        if time.monotonic() - self._begun < _PATIENCE:
             return
-        shown = True
-        full = int(share * _WIDTH / 100)
-        sys.stderr.write(f"\r\x1b[K{title} [{'#' * full}{'.' * (_WIDTH - full)}] {share:3.0f} %")
+        self._is_shown = True
+        full = int(self._share * _WIDTH / 100)
+        sys.stderr.write(f"\r\x1b[K{self._title} [{'#' * full}{'.' * (_WIDTH - full)}] {self._share:3.0f} %")
         sys.stderr.flush()
 
-    try:
-        yield progress
-    finally:
-        if shown:
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -59,16 +59,21 @@ async def _watch(options: argparse.Namespace) -> None:
         if options.open is not None:
             await server.document.open(path=os.path.abspath(options.open))
         async with server.observe(options.paths, max_rate=options.max_rate, edits=options.edits) as changes:
-            _print({"revision": changes.revision, "state": changes.state})
+            # `state` is as new as what has arrived, so changes that it has already are left out.
+            known = changes.revision
+            _print({"revision": known, "state": changes.state})
             seen = 0
             while options.limit is None or seen < options.limit:
                 async for change in changes:
                     break
                 else:
                     return
+                if change.revision <= known and not change.resynced:
+                    continue
                 seen += 1
                 if change.resynced:
-                    _print({"revision": change.revision, "resynced": True, "state": changes.state})
+                    known = changes.revision
+                    _print({"revision": known, "resynced": True, "state": changes.state})
                 else:
                     _print({
                         "base": change.base, "revision": change.revision, "origins": change.origins, "changes": change.changes,
