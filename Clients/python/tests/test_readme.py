@@ -66,6 +66,23 @@ class ReadmeTests(unittest.TestCase):
         said = self.run_python(block(text, "## From Python", "python"))
         self.assertEqual(said, block(text, "first.py` prints").replace("    ", "", 1))
 
+    def test_the_commands_of_the_shell(self) -> None:
+        for readme in (ROOT / "README.md", SOURCE.parent / "README.md"):
+            text = block(readme.read_text(encoding="utf-8"), "## From the shell", "console")
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "Tests").symlink_to(ROOT / "Tests")
+                said = "".join(f"$ {command}\n{self.run_shell(command, folder)}" for command in re.findall(r"(?m)^\$ (.*)$", text))
+            self.assertEqual(said, text, readme)
+
+    def run_shell(self, command: str, folder: str) -> str:
+        """What a command prints, on standard output and standard error, without a terminal."""
+        script = f'geomodel() {{ {sys.executable} -m geomodel "$@"; }}; {command}'
+        done = subprocess.run(
+            ["bash", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder, timeout=60,
+            env={**child_environment(), "GEOMODEL_SERVER": str(SERVER)},
+        )
+        return done.stdout
+
     def test_the_scripts_of_the_client(self) -> None:
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
         self.assertEqual(self.run_python(block(text, "## A first script", "python")), "['Paris']\n")
