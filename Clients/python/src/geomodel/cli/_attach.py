@@ -13,9 +13,9 @@ PASSES_ON = True
 
 
 def define(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the name of the server")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the name of the server; the server's default when absent")
     parser.add_argument("flags", nargs="*", metavar="FLAG", help="more flags of geomodel-server")
 
 
 def run(options: argparse.Namespace) -> int:
-    _serve.become(["--attach", options.name, *options.flags])
+    _serve.become(["--attach", *([] if options.name is None else [options.name]), *options.flags])

@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import Any, Mapping
 
+from ..errors import GeoModelError
 from . import _table
 from ._arguments import add_output, add_reading, add_server
-from ._failures import UsageError
+from ._failures import UsageError, report
 from ._session import Session, is_document
 
 
@@ -20,20 +21,29 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    status = 0
     with Session(options) as session:
         for number, file in enumerate(options.files):
-            if is_document(file):
-                raise UsageError(f"{file} is a document: `geomodel open` shows what it holds", "geomodel open")
-            source = session.open(file, options)
-            if options.layer is not None:
-                source["layers"] = [layer for layer in source["layers"] if layer["name"] == options.layer]
-            if options.json:
-                print(json.dumps({"file": file, "driver": source["driver"], "layers": source["layers"]}, ensure_ascii=False), flush=True)
-                continue
-            if number:
-                print()
-            show(file, source)
-    return 0
+            if number and not options.json:
+                print(flush=True)
+            try:
+                _one(session, file, options)
+            except (GeoModelError, UsageError) as error:
+                # The other files can be read all the same.
+                status = report(error, options.json)
+    return status
+
+
+def _one(session: Session, file: str, options: argparse.Namespace) -> None:
+    if is_document(file):
+        raise UsageError(f"{file} is a document: `geomodel open` shows what it holds", "geomodel open")
+    source = session.open(file, options)
+    if options.layer is not None:
+        source["layers"] = [layer for layer in source["layers"] if layer["name"] == options.layer]
+    if options.json:
+        print(json.dumps({"file": file, "driver": source["driver"], "layers": source["layers"]}, ensure_ascii=False), flush=True)
+    else:
+        show(file, source)
 
 
 def show(file: str, source: Mapping[str, Any]) -> None:

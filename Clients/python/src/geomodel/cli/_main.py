@@ -20,6 +20,9 @@ Geographic files and live maps from the shell.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stdout is None:
+        # Closed by whoever started this.
+        sys.stdout = open(os.devnull, "w")
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Files and pipes have UTF-8, whatever the locale; a terminal shows what it cannot show escaped.
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")

@@ -12,6 +12,7 @@ from .. import _start
 from .._direct import DirectServer
 from .._find import find_server
 from ..errors import GeoModelError
+from ._failures import UsageError
 from ._table import is_terminal
 
 # Seconds before a bar is shown: what is quicker needs none.
@@ -94,6 +95,8 @@ class Session:
         """A file with what standard input has: the server reads files, of any size, and confines what reads them."""
         import shutil
 
+        if sys.stdin is None:
+            raise UsageError("there is no standard input", "geomodel")
         head = sys.stdin.buffer.peek(1)[:1] if hasattr(sys.stdin.buffer, "peek") else b""
         made = os.path.join(self.folder(), "input.geojsons" if head == b"\x1e" else "input.geojsonl")
         with open(made, "wb") as file:
