@@ -1,5 +1,7 @@
 """Connects standard input and output to a server that others use too; it is started if it does not run yet.
 
+Examples:
+
   geomodel attach map                what an editor's configuration has for a language server
 """
 

@@ -3,6 +3,8 @@
 Each METHOD may be followed by its params: a JSON object, @FILE, or - for standard input. All calls go to one server, in order;
 each result is a line of JSON on standard output. The first call that fails ends the run.
 
+Examples:
+
   geomodel call map/create '{"id": "m1"}' map/list
   geomodel call source/open '{"path": "cities.gpkg"}'
 """

@@ -1,5 +1,7 @@
 """Prints the completion of commands, options and their values for a shell; it needs no further start of Python.
 
+Examples:
+
   geomodel completion bash > ~/.local/share/bash-completion/completions/geomodel
   geomodel completion zsh > "${fpath[1]}/_geomodel"
   geomodel completion fish > ~/.config/fish/completions/geomodel.fish

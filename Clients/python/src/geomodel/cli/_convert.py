@@ -1,5 +1,7 @@
 """Writes a file in another format, which the suffix of OUT says, with all its layers where the format has several.
 
+Examples:
+
   geomodel convert cities.shp cities.gpkg
   geomodel convert parcels.gpkg parcels.fgb --layer parcels --to-srs EPSG:25832
   geomodel query cities.gpkg --where "population > 1000000" | geomodel convert - large.geojson

@@ -1,5 +1,7 @@
 """Writes the features that match to a file, whose suffix says the format.
 
+Examples:
+
   geomodel export countries.gpkg africa.fgb --where "continent = 'Africa'" --fields name,pop_est
   geomodel export --attach map cities selected.geojson --bbox 5,45,11,48
 """

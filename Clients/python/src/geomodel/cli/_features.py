@@ -22,6 +22,7 @@ FORMATS = {
     "geojson": "a GeoJSON FeatureCollection, as --json",
     "csv": "comma-separated values with a header, as the server exports them",
 }
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 # Rows of a table unless --limit says more.
 ROWS = 50
 
@@ -60,7 +61,7 @@ def write(features: Iterable[Feature], form: str, heads: Sequence[str], referenc
 
 
 def dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def copy_csv(session: Session, params: Mapping[str, Any]) -> None:

@@ -1,5 +1,7 @@
 """Joins the features of A with those of B by place, and prints each pair as a feature of A with the fields of B.
 
+Examples:
+
   geomodel join cities.gpkg countries.gpkg --predicate within --join-fields name
   geomodel join stops.csv stations.geojson --predicate nearest --max-distance 500
   geomodel join countries.gpkg cities.gpkg --count --format table

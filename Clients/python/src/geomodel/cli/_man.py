@@ -1,5 +1,7 @@
 """Prints the manual page, which is made of the arguments that the commands define.
 
+Examples:
+
   geomodel man | man -l -
 """
 

@@ -1,5 +1,7 @@
 """Prints the features of a layer that match: a table on a terminal, GeoJSON for the next command in a pipe.
 
+Examples:
+
   geomodel query cities.gpkg --where "population > 1000000" --fields name,population --sort population:desc
   geomodel query cities.gpkg --near 7.44,46.95 --limit 5
   geomodel query cities.gpkg --bbox 5,45,11,48 | geomodel join - countries.gpkg --predicate within

@@ -1,5 +1,7 @@
 """Becomes the server, on standard input and output; its flags follow.
 
+Examples:
+
   geomodel serve --allow-dir /data
   geomodel serve --help-flags        lists the flags
 """

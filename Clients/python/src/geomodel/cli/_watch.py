@@ -1,5 +1,7 @@
 """Prints the changes of a model as lines of JSON, as they happen: first the values at the paths, then each change.
 
+Examples:
+
   geomodel watch --attach map /views/v1/viewpoint
   geomodel watch --attach map '/layers/*/loadStatus' | jq -c .changes
 
