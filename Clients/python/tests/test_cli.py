@@ -484,6 +484,60 @@ class ServerTests(CommandLine):
         self.assertFalse(int(ignored.split()[1], 16) >> (signal.SIGPIPE - 1) & 1)
 
 
+def shares() -> bool:
+    """Whether the server can be attached to."""
+    return SERVER is not None and "--attach" in subprocess.run([SERVER, "--help"], capture_output=True, text=True).stdout
+
+
+@unittest.skipUnless(shares(), "no server that can be attached to")
+class AttachTests(CommandLine):
+    def setUp(self) -> None:
+        super().setUp()
+        sockets = self.folder / "run"
+        sockets.mkdir(0o700)
+        self.env = environment(XDG_RUNTIME_DIR=str(sockets))
+        self.addCleanup(run, "serve", "--stop", "test", env=self.env)
+
+    def shared(self, command: str, *words: str | Path) -> Done:
+        done = run(command, "--attach", "test", *words, env=self.env)
+        self.assertEqual((done.status, done.err), (0, ""), words)
+        return done
+
+    def test_commands_share_a_model(self) -> None:
+        self.assertIn("view model", self.shared("open", "document-0.1.json").out)
+        process = subprocess.Popen(
+            [*COMMAND, "watch", "--attach", "test", "/maps/m/title", "--limit", "1"], cwd=FIXTURES, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=self.env,
+        )
+        assert process.stdout is not None
+        self.assertEqual(json.loads(process.stdout.readline())["state"], {"maps": {"m": {"title": "T"}}})
+        self.shared("call", "map/update", '{"map": "m", "title": "New"}')
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, err, json.loads(out)["changes"][0]["value"]), (0, b"", "New"))
+        before = json.loads(self.shared("open", "--json").out)
+        self.assertEqual(len(self.shared("query", "countries", "--where", "continent = 'Oceania'").lines), 7)
+        self.shared("export", "countries", self.folder / "out.fgb", "-q")
+        joined = self.shared("join", "cities", "countries", "--predicate", "within", "--format", "csv").out
+        self.assertIn("countries_name", joined.splitlines()[0])
+        after = json.loads(self.shared("open", "--json").out)
+        self.assertEqual([len(before[kind]) for kind in ("maps", "layers", "sources")],
+                         [len(after[kind]) for kind in ("maps", "layers", "sources")])
+        self.assertIn("unknownId", run("query", "--attach", "test", "nolayer", env=self.env).err)
+        self.assertIn("test: ", run("serve", "--list", env=self.env).out)
+
+    def test_a_watch_whose_server_ends_says_so(self) -> None:
+        self.shared("open")
+        process = subprocess.Popen(
+            [*COMMAND, "watch", "--attach", "test", "/maps"], cwd=FIXTURES, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        run("serve", "--stop", "test", env=self.env)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (3, b""))
+        self.assertRegex(err.decode(), r"\Ageomodel: serverLost: [^\n]+\n\Z")
+
+
 class DefinitionTests(CommandLine):
     """What follows from the definitions of the arguments."""
 

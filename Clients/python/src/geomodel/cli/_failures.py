@@ -28,6 +28,7 @@ class UsageError(Exception):
         self.prog = prog
 
 
+_LOST = "run the command again; --trace-file records what was asked"
 # What helps, by the kind of error; for others, what the server says is expected.
 _NEXT = {
     "fileNotFound": "check the path, which is relative to this folder",
@@ -46,6 +47,7 @@ _NEXT = {
     "invalidGeometry": "mend the geometry first",
     "libraryMissing": "install the library that is named, or the wheel, which has them",
     "readerFailed": "the file may be damaged or too large; the server's --reader-memory says how much a reader may use",
+    "serverLost": _LOST,
     "unknownId": "`geomodel open --attach NAME` lists the objects of a model",
 }
 
@@ -61,13 +63,15 @@ def explain(error: BaseException) -> tuple[int, dict[str, Any]]:
         expected = f"expected: {error.expected}" if error.expected and error.expected not in error.message else None
         if error.kind == "unknownFormat" and error.expected:
             return REFUSED, {**said, "next": f"formats are {error.expected}"}
-        return REFUSED, {**said, "next": _NEXT.get(error.kind) or expected}
+        # A server that others use, too, may end while the one that forwards to it answers.
+        status = NO_SERVER if error.kind == "serverLost" else REFUSED
+        return status, {**said, "next": _NEXT.get(error.kind) or expected}
     if isinstance(error, EncodeError):
         return USAGE, {"kind": "usage", "message": str(error), "next": "arguments are UTF-8"}
     if isinstance(error, ServerNotFoundError):
         return NO_SERVER, {"kind": "serverNotFound", "message": str(error), "next": "install it, or name it by --server PATH"}
     if isinstance(error, Error):
-        return NO_SERVER, {"kind": "serverLost", "message": str(error), "next": "run the command again; --trace-file records what was asked"}
+        return NO_SERVER, {"kind": "serverLost", "message": str(error), "next": _LOST}
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return NO_FILE, {"kind": "system", "message": f"{place}{error.strerror or error}", "next": None}

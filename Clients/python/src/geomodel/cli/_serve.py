@@ -3,7 +3,8 @@
 Examples:
 
   geomodel serve --allow-dir /data
-  geomodel serve --help-flags        lists the flags
+  geomodel serve --list              which servers others can attach to
+  geomodel serve --help-flags        lists all flags
 """
 
 from __future__ import annotations
