@@ -392,17 +392,19 @@ class TerminalTests(CommandLine):
         self.assertTrue(terminal.text.endswith("\r\x1b[K"), terminal.text[-200:])
         self.assertIn("$/cancelRequest", trace.read_text())
 
-    def test_control_c_is_quiet_without_a_terminal_too(self) -> None:
-        # It waits for standard input, which does not end.
-        process = subprocess.Popen(
-            [*COMMAND, "query", "-", "--trace-file", str(self.folder / "trace")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, cwd=FIXTURES, env=environment(),
-        )
-        assert process.stdin is not None
-        process.stdin.write(b"{" * 70_000)  # More than a pipe holds: it reads when this returns.
-        process.stdin.flush()
-        process.send_signal(signal.SIGINT)
-        self.assertEqual((*process.communicate(timeout=60), process.returncode), (b"", b"", 130))
+    def test_signals_end_a_command_quietly_and_leave_no_file(self) -> None:
+        for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            # It waits for standard input, which does not end.
+            process = subprocess.Popen(
+                [*COMMAND, "query", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=FIXTURES,
+                env=environment(TMPDIR=str(self.folder)),
+            )
+            assert process.stdin is not None
+            process.stdin.write(b"{" * 70_000)  # More than a pipe holds: it reads when this returns.
+            process.stdin.flush()
+            process.send_signal(sent)
+            self.assertEqual((*process.communicate(timeout=60), process.returncode), (b"", b"", status))
+            self.assertEqual(os.listdir(self.folder), [])
 
 
 @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")

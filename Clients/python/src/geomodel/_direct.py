@@ -113,7 +113,7 @@ class DirectServer:
                     yield message["params"]["value"]
                 elif "method" not in message and message.get("id") in (self._id, None):
                     break
-        except (GeneratorExit, KeyboardInterrupt):
+        except (GeneratorExit, KeyboardInterrupt, SystemExit):
             self._cancel()
             raise
         if "error" in message:

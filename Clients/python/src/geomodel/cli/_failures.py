@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import EncodeError, Error, GeoModelError, ServerNotFoundError
 
-OK, REFUSED, USAGE, NO_SERVER, NO_FILE, INTERRUPTED, UNREAD = 0, 1, 2, 3, 4, 130, 141
+OK, REFUSED, USAGE, NO_SERVER, NO_FILE, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 3, 4, 130, 141, 143
 STATUSES = {
     OK: "all well",
     REFUSED: "the server answered with an error, whose kind begins the message",
@@ -17,6 +17,7 @@ STATUSES = {
     NO_FILE: "a file cannot be read or written here",
     INTERRUPTED: "interrupted by Control-C; the server has ended the task",
     UNREAD: "nobody reads the output any more",
+    TERMINATED: "ended by SIGTERM; what was half written is gone",
 }
 
 

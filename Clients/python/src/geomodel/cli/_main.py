@@ -6,7 +6,8 @@ import io
 import os
 import signal
 import sys
-from typing import Sequence
+import threading
+from typing import NoReturn, Sequence
 
 from . import _failures
 from ._commands import COMMANDS, run
@@ -26,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Files and pipes have UTF-8, whatever the locale; a terminal shows what it cannot show escaped.
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         status = _dispatch(words)
         sys.stdout.flush()
@@ -63,6 +66,11 @@ def _dispatch(words: list[str]) -> int:
     near = difflib.get_close_matches(name, COMMANDS, 1)
     meant = f"; did you mean {near[0]}?" if near else ""
     raise _failures.UsageError(f"there is no {'option' if name.startswith('-') else 'command'} {name!r}{meant}", "geomodel")
+
+
+def _terminate(*_: object) -> NoReturn:
+    """Ends the server and removes unfinished files, as Control-C does."""
+    raise SystemExit(_failures.TERMINATED)
 
 
 def _unread() -> int:
