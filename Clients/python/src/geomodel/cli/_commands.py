@@ -27,6 +27,7 @@ COMMANDS: dict[str, Command] = {
     "watch": Command("geomodel.cli._watch", "print the changes of a model as they happen"),
     "serve": Command("geomodel.cli._serve", "be the server on standard input and output"),
     "attach": Command("geomodel.cli._attach", "connect standard input and output to a server that runs"),
+    "mcp": Command("geomodel.mcp", "serve an agent by the Model Context Protocol"),
     "call": Command("geomodel.cli._call", "call methods of the protocol by their names"),
     "completion": Command("geomodel.cli._completion", "print the completion for bash, zsh or fish"),
     "man": Command("geomodel.cli._man", "print the manual page"),
