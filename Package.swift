@@ -18,7 +18,8 @@ let collections: Target.Dependency = .product(name: "HashTreeCollections", packa
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-  .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+  .product(name: "NIOConcurrencyHelpers", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+  .product(name: "NIOWebSocket", package: "swift-nio"),
 ]
 
 // Readers of untrusted bytes with checks of what they accept: tests of their seeds, or under GEOMODEL_FUZZ, which `make fuzz`

@@ -26,6 +26,8 @@ struct Flags {
       --attach [NAME]         forward standard input and output to that server, which is started if need be with the other flags
       --read-only             with --attach: this client may not change the model
       --linger S              with --listen: seconds without clients after which it ends, if nothing is unsaved and nothing runs (600)
+      --listen-web PORT       with --listen: also web sockets at 127.0.0.1, at any port if 0; --list tells the address with its token
+      --allow-origin URL      with --listen-web: pages of this origin may connect, too; may be given several times
       --list                  which servers there are, with document, clients and what is unsaved; --json: one object a line
       --stop [NAME]           end that server; an unsaved model is kept for the next of the name, which document/recover opens
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
@@ -55,6 +57,8 @@ struct Flags {
   enum Role { case stdio, listen(String), attach(String), list, stop(String) }
   var role = Role.stdio
   var isReadOnly = false
+  var webPort: Int?
+  var webOrigins: [String] = []
   var lingerSeconds = 600
   var isJSON = false
   /// A descriptor that is closed once clients can connect; for those who start a server in the background.
@@ -94,6 +98,15 @@ struct Flags {
       case "--attach": flags.role = .attach(serverName())
       case "--list": flags.role = .list
       case "--stop": flags.role = .stop(serverName())
+      case "--listen-web":
+        let text = value()
+        guard let port = Int(text), (0...65_535).contains(port) else { refuse("--listen-web needs a port, not \(text)") }
+        flags.webPort = port
+        flags.passed += [name, text]
+      case "--allow-origin":
+        let text = value()
+        flags.webOrigins.append(text.lowercased())
+        flags.passed += [name, text]
       case "--read-only": flags.isReadOnly = true
       case "--json": flags.isJSON = true
       case "--linger":

@@ -33,7 +33,7 @@ private final class SharedHost: SharedService {
   func end() {
     do {
       if try host.writeRecovery(to: place.recovery) {
-        _ = writeText(host.documentPath ?? "", to: place.recoveredPath)
+        _ = ServerPlace.write(host.documentPath ?? "", to: place.recoveredPath)
         logger.notice("the unsaved model is kept in \(place.recovery)")
       } else if host.isRecovered {
         unlink(place.recovery)
@@ -50,13 +50,13 @@ func listen(_ flags: Flags, _ name: String) -> Never {
   var configuration = makeConfiguration(flags, logger)
   configuration.isShared = true
   if access(place.recovery, R_OK) == 0 {
-    let path = readText(place.recoveredPath) ?? ""
+    let path = ServerPlace.read(place.recoveredPath) ?? ""
     configuration.recovery = (place.recovery, path.isEmpty ? nil : path)
     logger.warning("an earlier server left an unsaved model: document/recover opens it (\(place.recovery))")
   }
   let wiring = configuration
   SocketServer.run(
-    at: place, linger: UInt64(flags.lingerSeconds) * 1_000_000_000, logger: logger, waitingLimit: configuration.readers.limit,
+    at: place, web: flags.webPort.map { WebDoor(port: $0, origins: flags.webOrigins) }, linger: UInt64(flags.lingerSeconds) * 1_000_000_000, logger: logger, waitingLimit: configuration.readers.limit,
     ready: flags.ready, atEnd: UnfinishedSaves.remove
   ) { loop in SharedHost(wiring, place, logger, on: loop) }
 }
@@ -112,7 +112,8 @@ func list(_ flags: Flags) -> Never {
         let path = (try? json["document"].string()) ?? "no document"
         let clients = json["clients"].count
         let state = (try? json["isModified"].bool()) == true ? ", unsaved changes" : ""
-        return "\(place.name): \(path)\(state), \(clients) client\(clients == 1 ? "" : "s"), process \(json["process"].int64)\n"
+        let web = ServerPlace.read(place.web).map { ", \($0.prefix { $0 != "\n" })" } ?? ""
+        return "\(place.name): \(path)\(state), \(clients) client\(clients == 1 ? "" : "s"), process \(json["process"].int64)\(web)\n"
       }
     }
   }
@@ -155,21 +156,4 @@ private func serverPlace(_ name: String) -> ServerPlace {
   do throws(PlaceError) { return try ServerPlace(name) } catch {
     Flags.leave("geomodel-server: \(error)\n", code: 69, on: 2)
   }
-}
-
-private func readText(_ path: String) -> String? {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-  guard descriptor >= 0 else { return nil }
-  defer { close(descriptor) }
-  var bytes = [UInt8](repeating: 0, count: 64 << 10)
-  let count = bytes.withUnsafeMutableBytes { readBytes(descriptor, into: $0) }
-  return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
-}
-
-private func writeText(_ text: String, to path: String) -> Bool {
-  let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-  guard descriptor >= 0 else { return false }
-  defer { close(descriptor) }
-  var text = text
-  return text.withUTF8 { writeBytes(descriptor, UnsafeRawBufferPointer($0)) == $0.count }
 }

@@ -14,6 +14,8 @@ public struct ServerPlace: Sendable {
   /// The unsaved model of a server that had to end, as a document, and the path of its own document.
   public var recovery: String { path("recovery.json") }
   public var recoveredPath: String { path("recovery.path") }
+  /// The address of its web socket, with the token.
+  public var web: String { path("web") }
   /// What a server says that was started in the background.
   public var log: String { path("log") }
 
@@ -67,6 +69,26 @@ public struct ServerPlace: Sendable {
   public func takeLock() -> Bool {
     let descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     return descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// Writes a text to one of the files, which is for its owner alone.
+  public static func write(_ text: String, to path: String) -> Bool {
+    unlink(path)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var text = text
+    return text.withUTF8 { writeBytes(descriptor, UnsafeRawBufferPointer($0)) == $0.count }
+  }
+
+  /// The text of one of the files; nil if there is none.
+  public static func read(_ path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    let count = bytes.withUnsafeMutableBytes { readBytes(descriptor, into: $0) }
+    return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
   }
 
   /// Connects to the server of the name; -1 with `errno` set if there is none. Its user is this one.

@@ -20,7 +20,7 @@ public protocol SharedService: AnyObject {
 
 public final class SocketServer {
   private let eventLoop: any EventLoop
-  private let loop: NIOLoop
+  let loop: NIOLoop
   private let service: any SharedService
   private let place: ServerPlace
   private let lingerNanoseconds: UInt64
@@ -28,6 +28,7 @@ public final class SocketServer {
   /// The transports of connections, by the number of the connection.
   private var transports: [Int: PipeTransport] = [:]
   private var taken = 0
+  var webSockets = 0
   private var lingering: LoopTimer?
 
   private init(
@@ -44,12 +45,13 @@ public final class SocketServer {
   /// Serves clients on this thread until none has been there for some time and nothing is unsaved, or until a signal.
   ///
   /// - Parameters:
+  ///   - web: where it listens for web sockets, too; the address is in the place's file for it.
   ///   - linger: time in nanoseconds without clients after which it ends.
   ///   - ready: a descriptor that is closed once clients can connect; nil for none.
   ///   - atEnd: called once before the process ends, unless it is killed; other threads may still run.
   ///   - makeService: called once on the loop, which is this thread.
   public static func run(
-    at place: ServerPlace, linger: UInt64, logger: Logger, waitingLimit: Int, ready: CInt?, atEnd: @escaping @Sendable () -> Void,
+    at place: ServerPlace, web: WebDoor? = nil, linger: UInt64, logger: Logger, waitingLimit: Int, ready: CInt?, atEnd: @escaping @Sendable () -> Void,
     makeService: @escaping @Sendable (any Loop) -> any SharedService
   ) -> Never {
     guard place.takeLock() else {
@@ -77,7 +79,21 @@ public final class SocketServer {
           done()
         }
       }
-      if let ready { close(ready) }
+      if let web {
+        web.open(for: server, on: eventLoop).whenComplete { result in
+          switch result {
+          case .success(let port):
+            if !ServerPlace.write(web.url(port) + "\n", to: place.web) { logger.error("\(place.web): \(errorText())") }
+          case .failure(let error):
+            logger.critical("no web sockets at port \(web.port): \(error)")
+            unlink(place.socket)
+            _exit(71)
+          }
+          if let ready { close(ready) }
+        }
+      } else if let ready {
+        close(ready)
+      }
       server.linger(atLeast: 10_000_000_000)
       startThread { accept(at: listening) { descriptor in loop.execute { bound.value.take(descriptor) } } }
     }
@@ -150,12 +166,12 @@ public final class SocketServer {
   ///
   /// - Parameter least: time for the first to come, in nanoseconds.
   private func linger(atLeast least: UInt64 = 0) {
-    guard transports.isEmpty else { return }
+    guard transports.isEmpty, webSockets == 0 else { return }
     lingering?.cancel()
     let bound = LoopBound(self, on: loop)
     lingering = loop.schedule(after: max(lingerNanoseconds, least)) {
       let server = bound.value
-      guard server.transports.isEmpty else { return }
+      guard server.transports.isEmpty, server.webSockets == 0 else { return }
       guard server.service.isIdle else { return server.linger(atLeast: 1_000_000_000) }
       server.finish()
       _exit(0)
@@ -164,7 +180,21 @@ public final class SocketServer {
 
   private func finish() {
     service.end()
+    unlink(place.web)
     unlink(place.socket)
+  }
+}
+
+extension SocketServer: WebService {
+  func beginWeb() -> Session {
+    lingering?.cancel()
+    lingering = nil
+    return service.connect(Greeting())
+  }
+
+  func endWeb(_ session: Session) {
+    session.close()
+    linger()
   }
 }
 

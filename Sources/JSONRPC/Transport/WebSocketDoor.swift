@@ -1,0 +1,257 @@
+// Sessions over web sockets on the loopback interface, for pages and notebooks' front ends: one message a frame.
+
+import JSON
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+import Platform
+
+/// Where a server listens for web sockets, and for whom.
+public struct WebDoor: Sendable {
+  /// 0 for any that is free.
+  public var port: Int
+  /// Origins of pages that may connect, besides those of this machine's loopback addresses.
+  public var origins: Set<String>
+  /// What a client has to know.
+  let token: String
+
+  public init(port: Int, origins: [String]) {
+    self.port = port
+    self.origins = Set(origins)
+    var source = SystemRandomNumberGenerator()
+    token = (0..<4).map { _ in
+      let digits = String(source.next(), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+
+  /// Maximum number of web sockets at a time.
+  static let limit = 256
+  /// Seconds that a connection may take until it is one.
+  static let patience = Int64(10)
+
+  func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)/?token=\(token)" }
+
+  /// Why a request is refused; nil if it is not.
+  ///
+  /// - Parameter port: where it came in.
+  func refusal(of request: HTTPRequestHead, at port: Int) -> HTTPResponseStatus? {
+    // Another name of this address is that of a page which wants to pass for this server.
+    let hosts = request.headers["host"]
+    guard hosts.count == 1, ["127.0.0.1:\(port)", "localhost:\(port)"].contains(hosts[0].lowercased()) else { return .forbidden }
+    let pages = request.headers["origin"]
+    guard pages.allSatisfy({ isAllowed($0.lowercased()) }) else { return .forbidden }
+    let parts = request.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.first == "/" else { return .notFound }
+    let given = parts.count == 2 ? parts[1].split(separator: "&").first { $0.hasPrefix("token=") }?.dropFirst(6) : nil
+    return given.map { isToken(Array($0.utf8)) } == true ? nil : .unauthorized
+  }
+
+  private func isAllowed(_ origin: String) -> Bool {
+    guard !origins.contains(origin) else { return true }
+    for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
+      let host = origin.dropFirst(scheme.count)
+      let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+      return ["localhost", "127.0.0.1", "[::1]"].contains(String(name))
+    }
+    return false
+  }
+
+  /// Takes as long whatever the text is, so that no time tells how much of it was right.
+  private func isToken(_ text: [UInt8]) -> Bool {
+    let own = Array(token.utf8)
+    guard text.count == own.count else { return false }
+    return zip(text, own).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}
+
+/// What the door needs of the server behind it. Confined to the loop.
+protocol WebService: AnyObject {
+  var loop: NIOLoop { get }
+  /// Number of web sockets.
+  var webSockets: Int { get set }
+  func beginWeb() -> Session
+  /// A session's connection has ended.
+  func endWeb(_ session: Session)
+}
+
+extension WebDoor {
+  /// Listens; the future's value is the port.
+  func open(for service: some WebService, on eventLoop: any EventLoop) -> EventLoopFuture<Int> {
+    let bound = LoopBound(service as any WebService, on: service.loop)
+    return ServerBootstrap(group: eventLoop)
+      .serverChannelOption(.backlog, value: 64)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelInitializer { channel in configure(channel, bound) }
+      .bind(host: "127.0.0.1", port: port)
+      .map { $0.localAddress?.port ?? 0 }
+  }
+
+  private func configure(_ channel: any Channel, _ service: LoopBound<any WebService>) -> EventLoopFuture<Void> {
+    let messageBytes = min(Int(UInt32.max), 1 << 30)
+    let upgrader = NIOWebSocketServerUpgrader(
+      maxFrameSize: messageBytes,
+      shouldUpgrade: { channel, head in
+        let isFull = service.value.webSockets >= Self.limit
+        let isRefused = refusal(of: head, at: channel.localAddress?.port ?? 0) != nil
+        return channel.eventLoop.makeSucceededFuture(isFull || isRefused ? nil : HTTPHeaders())
+      },
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandlers([
+            NIOWebSocketFrameAggregator(
+              minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1 << 16, maxAccumulatedFrameSize: messageBytes),
+            WebTransport(service.value),
+          ])
+        }
+      })
+    let configuration: NIOHTTPServerUpgradeSendableConfiguration = (
+      upgraders: [upgrader],
+      completionHandler: { context in context.pipeline.syncOperations.removeHandler(name: "refusal", promise: nil) }
+    )
+    return channel.pipeline.configureHTTPServerPipeline(withServerUpgrade: configuration).flatMapThrowing {
+      try channel.pipeline.syncOperations.addHandler(HTTPRefusal(self, service), name: "refusal")
+    }
+  }
+}
+
+/// Answers HTTP requests that become no web socket, and closes.
+private final class HTTPRefusal: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let door: WebDoor
+  private let service: LoopBound<any WebService>
+  private var patience: Scheduled<Void>?
+
+  init(_ door: WebDoor, _ service: LoopBound<any WebService>) {
+    self.door = door
+    self.service = service
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    let channel = context.channel
+    patience = context.eventLoop.scheduleTask(in: .seconds(WebDoor.patience)) { channel.close(promise: nil) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { patience?.cancel() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .head(let head) = unwrapInboundIn(data) else { return }
+    let isFull = service.value.webSockets >= WebDoor.limit
+    let status = door.refusal(of: head, at: context.channel.localAddress?.port ?? 0) ?? (isFull ? .serviceUnavailable : .upgradeRequired)
+    let headers: HTTPHeaders = ["content-length": "0", "connection": "close"]
+    context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+    let channel = context.channel
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+/// Connects a session to a web socket.
+private final class WebTransport: ChannelInboundHandler {
+  typealias InboundIn = WebSocketFrame
+  typealias OutboundOut = WebSocketFrame
+
+  private let service: any WebService
+  private let session: Session
+  private var context: ChannelHandlerContext?
+  private var sending = JSONWriter(capacity: 4 << 10)
+  private var isWriting = false
+  private var isReading = true
+  private var isOver = false
+
+  init(_ service: any WebService) {
+    self.service = service
+    session = service.beginWeb()
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    service.webSockets += 1
+    session.onOutput = { [weak self] in self?.flush() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    var bytes = frame.unmaskedData
+    switch frame.opcode {
+    case .text:
+      // A message a line: line ends in JSON are between its tokens alone.
+      var line = bytes.readBytes(length: bytes.readableBytes) ?? []
+      for index in line.indices where line[index] == 0x0A || line[index] == 0x0D { line[index] = 0x20 }
+      let first = line.first { $0 != 0x20 && $0 != 0x09 }
+      // Whatever else would begin with another framing is no JSON either.
+      if first != UInt8(ascii: "{"), first != UInt8(ascii: "[") { line = [UInt8(ascii: "{")] }
+      line.append(0x0A)
+      line.withUnsafeBytes { session.receive($0) }
+      regulateReading()
+    case .ping:
+      context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: bytes)), promise: nil)
+    case .connectionClose: over(.normalClosure)
+    case .binary: over(.unacceptableData)
+    default: break
+    }
+  }
+
+  private func regulateReading() {
+    guard isReading != session.wantsInput, let context else { return }
+    isReading = session.wantsInput
+    try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
+  }
+
+  private func flush() {
+    guard !isWriting, !isOver, let context else { return }
+    if !isReading { regulateReading() }
+    if case .atOnce? = session.ending { return over(.unexpectedServerError) }
+    sending.reset()
+    guard session.takeOutput(into: &sending) else {
+      if session.ending != nil { over(.normalClosure) }
+      return
+    }
+    isWriting = true
+    let count = sending.count
+    for line in sending.bytes.split(separator: 0x0A) {
+      var data = context.channel.allocator.buffer(capacity: line.count)
+      data.writeBytes(UnsafeRawBufferPointer(rebasing: line))
+      context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .text, data: data)), promise: nil)
+    }
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenComplete { [self] result in
+      isWriting = false
+      guard case .success = result else { return over(.goingAway) }
+      session.outputWritten(count)
+      flush()
+    }
+    // An empty write whose promise is kept after those before it.
+    context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: ByteBuffer())), promise: promise)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { over(.goingAway) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { over(.protocolError) }
+
+  private func over(_ code: WebSocketErrorCode) {
+    guard !isOver else { return }
+    isOver = true
+    if let context, context.channel.isActive {
+      var data = context.channel.allocator.buffer(capacity: 2)
+      data.write(webSocketErrorCode: code)
+      let channel = context.channel
+      context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: data)))
+        .whenComplete { _ in channel.close(promise: nil) }
+    }
+    let bound = LoopBound(self, on: service.loop)
+    // In a later turn, in which nothing of the session runs any more.
+    service.loop.execute {
+      bound.value.service.webSockets -= 1
+      bound.value.service.endWeb(bound.value.session)
+    }
+  }
+}
