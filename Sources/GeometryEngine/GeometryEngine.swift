@@ -53,6 +53,7 @@ public enum GeometryEngine {
 
   /// Whether `geometry` is valid, and the first fault if not.
   public static func validity(of geometry: Geometry) throws(EngineError) -> Validity {
+    guard !geometry.isExtreme else { return .invalid(reason: "numbers that are too large or too small", at: nil) }
     let context = try GEOSContext()
     let shape: GEOSShape
     do throws(EngineError) { shape = try GEOSShape(geometry, in: context) } catch {

@@ -113,7 +113,7 @@ public final class RelationAllowance {
     _ = try current.spend(cost)
   }
 
-  /// Whether two geometries have so few positions that their relation cannot reach the limit of a worker.
+  /// Whether two geometries have so few positions that their relation cannot reach the limit of a worker. The first is not extreme.
   func isFree(_ first: Geometry, _ second: Geometry) -> Bool {
     guard case .worker = place else { return false }
     return RelationCost.most(first, second) < Self.engineThreshold
@@ -137,6 +137,7 @@ public struct RelatedGeometry: ~Copyable {
   private var prepared: PreparedGeometry?
   private var world: SeamRelations?
   private var isMadeValid = false
+  private lazy var isExtreme = geometry.isExtreme
   /// Up to the limit at which it was estimated.
   private var alone: (cost: Double, limit: Double)?
 
@@ -148,7 +149,7 @@ public struct RelatedGeometry: ~Copyable {
   /// - Throws: as the thread's ``RelationAllowance`` has it, ``EngineError/tooExpensive`` or ``EngineError/engineFailed(signal:)`` as well.
   public mutating func relates(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
     if let allowance = RelationAllowance.current,
-      let (engine, isCancelled) = try allowance.spend(seam == nil && allowance.isFree(geometry, other) ? 0 : cost(relation, other, allowance.limit))
+      let (engine, isCancelled) = try allowance.spend(isFree(other, allowance) ? 0 : cost(relation, other, allowance.limit))
     {
       do throws(EngineError) {
         return try engine.relates(relation, of: other, to: geometry, across: seam, isCancelled: isCancelled)
@@ -165,6 +166,10 @@ public struct RelatedGeometry: ~Copyable {
     }
     isMadeValid = true
     return try relates(relation, other)
+  }
+
+  private mutating func isFree(_ other: Geometry, _ allowance: RelationAllowance) -> Bool {
+    seam == nil && !isExtreme && allowance.isFree(geometry, other)
   }
 
   private mutating func relatesHere(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
@@ -187,6 +192,7 @@ public struct RelatedGeometry: ~Copyable {
   }
 
   private mutating func cost(_ relation: SpatialRelation, _ other: Geometry, _ limit: Double) -> Double {
+    guard !isExtreme, !other.isExtreme else { return .infinity }
     if let seam { return cost(across: seam, other, limit) }
     let between = RelationCost.between(geometry, other, limit: limit)
     guard between < limit else { return between }

@@ -14,9 +14,10 @@ public enum RelationCost {
 
   private static func crossings(_ count: Int) -> Double { Double(count) * (2_000 + 8 * Double(count).squareRoot()) }
 
-  /// Nanoseconds if all segments of both crossed one another.
+  /// Nanoseconds if all segments of both crossed one another; infinite for what must not be computed in the server.
   static func most(_ first: Geometry, _ second: Geometry) -> Double {
     var count = 0
+    guard !second.isExtreme else { return .infinity }
     first.forEachPositions { count += $0.count }
     second.forEachPositions { count += $0.count }
     return worst(count)
@@ -27,7 +28,7 @@ public enum RelationCost {
 
   /// Nanoseconds for a geometry alone: what GEOS computes of it before it compares; `limit` or more stops the count.
   public static func alone(_ geometry: Geometry, limit: Double) -> Double {
-    cost(Segments(geometry), nil, limit)
+    geometry.isExtreme ? .infinity : cost(Segments(geometry), nil, limit)
   }
 
   /// Nanoseconds for what two geometries have in common; `limit` or more stops the count.
@@ -67,6 +68,25 @@ public enum RelationCost {
       }
     }
     return current()
+  }
+}
+
+extension Double {
+  /// Whether its square or the quotient of two such numbers leaves the range of numbers.
+  var isExtreme: Bool { self != 0 && !(1e-100...1e100).contains(magnitude) }
+}
+
+extension Geometry {
+  /// Whether it has numbers with which GEOS may compute without end or crash: its indexes halve boxes, and divide by their sides. Only the
+  /// engine's process is risked for it.
+  public var isExtreme: Bool {
+    var isExtreme = false
+    forEachPositions { line in
+      for index in 0..<line.count where !isExtreme {
+        isExtreme = line.values[index * line.stride].isExtreme || line.values[index * line.stride + 1].isExtreme
+      }
+    }
+    return isExtreme
   }
 }
 

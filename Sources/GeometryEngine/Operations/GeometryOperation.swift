@@ -64,6 +64,7 @@ public struct GeometryOperation: Hashable, Sendable {
   /// Estimated nanoseconds; `limit` or more stops the count.
   func cost(_ operands: [Geometry], limit: Double) -> Double {
     var count = 0
+    guard !numbers.contains(where: \.isExtreme), !operands.contains(where: \.isExtreme) else { return .infinity }
     for geometry in operands { geometry.forEachPositions { count += $0.count } }
     let size = Double(count)
     // Nanoseconds a position, beside those of crossings.

@@ -86,9 +86,13 @@ extension FeatureService {
       }
       guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features)) }
       let operation = GeometryOperation(.intersection, mends: params.mend)
+      let isExtreme = area.isExtreme
       return try derived.mapped(worker, tools: { try PreparedGeometry(area) }) { _, geometry, calculate, prepared in
-        guard let own = geometry.envelope, box.intersects(own), try prepared.relates(.intersects, geometry) else { return nil }
-        if try prepared.relates(.contains, geometry) { return geometry }
+        guard let own = geometry.envelope, box.intersects(own) else { return nil }
+        if !isExtreme, !geometry.isExtreme {
+          guard try prepared.relates(.intersects, geometry) else { return nil }
+          if try prepared.relates(.contains, geometry) { return geometry }
+        }
         let part = try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
         return part.isEmpty ? nil : part
       }
