@@ -15,16 +15,18 @@ extension SpatialRelation {
   }
 }
 
-/// Geometries as WKB, each after its length in eight bytes, little-endian.
+/// Geometries as WKB, each after its length in eight bytes, little-endian. Their number comes first, so that a file of none is not empty.
 public enum GeometryList {
   /// A sealed file; nil with `errno` set on failure. The caller closes it.
   ///
   /// - Parameter isPlanar: whether Z and M are left out.
   public static func file(_ geometries: [Geometry], isPlanar: Bool) -> CInt? {
     var bytes: [UInt8] = []
+    func add(_ number: Int) { withUnsafeBytes(of: UInt64(number).littleEndian) { bytes.append(contentsOf: $0) } }
+    add(geometries.count)
     for geometry in geometries {
       let one = isPlanar ? geometry.planarWKB() : geometry.wkb()
-      withUnsafeBytes(of: UInt64(one.count).littleEndian) { bytes.append(contentsOf: $0) }
+      add(one.count)
       bytes += one
     }
     return SharedMemory.file(holding: bytes)
@@ -35,7 +37,9 @@ public enum GeometryList {
     guard let bytes = SharedMemory.map(file) else { return nil }
     defer { SharedMemory.unmap(bytes) }
     var geometries: [Geometry] = []
-    var start = 0
+    guard bytes.count >= 8 else { return nil }
+    let count = bytes.loadUnaligned(as: UInt64.self).littleEndian
+    var start = 8
     while start < bytes.count {
       guard bytes.count - start > 8 else { return nil }
       let length = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self).littleEndian
@@ -47,6 +51,6 @@ public enum GeometryList {
       geometries.append(geometry)
       start += Int(length)
     }
-    return geometries
+    return geometries.count == count ? geometries : nil
   }
 }
