@@ -72,6 +72,8 @@ public struct ZipFault: Error, Hashable, Sendable {
 public struct ZipDirectory: Sendable {
   /// Files, in the order of the directory.
   public let entries: [ZipEntry]
+  /// Their numbers by name.
+  private let numbers: [[UInt8]: Int]
 
   public static let entryLimit = 65_536
   private static let directoryLimit = 64 << 20
@@ -83,7 +85,7 @@ public struct ZipDirectory: Sendable {
   /// Entries below are no bombs.
   private static let smallSize = 1 << 20
 
-  public subscript(name: String) -> ZipEntry? { entries.first { $0.name.utf8.elementsEqual(name.utf8) } }
+  public subscript(name: String) -> ZipEntry? { numbers[Array(name.utf8)].map { entries[$0] } }
 
   /// - Parameters:
   ///   - file: the archive, open for reading.
@@ -94,14 +96,18 @@ public struct ZipDirectory: Sendable {
       throw ZipFault(.damaged)
     }
     var found: [ZipEntry] = []
-    var names: Set<[UInt8]> = []
+    var numbers: [[UInt8]: Int] = [:]
+    var folders: [[UInt8]] = []
     var at = 0
     var total = 0
     for _ in 0..<count {
       guard let (entry, next) = try Self.entry(bytes, at: at) else { throw ZipFault(.damaged) }
       at = next
-      guard names.insert(Array(entry.name.utf8)).inserted else { throw ZipFault(.doubled, entry.name) }
-      guard !entry.name.hasSuffix("/") else { continue }
+      guard numbers.updateValue(found.count, forKey: Array(entry.name.utf8)) == nil else { throw ZipFault(.doubled, entry.name) }
+      guard entry.name.utf8.last != UInt8(ascii: "/") else {
+        folders.append(Array(entry.name.utf8))
+        continue
+      }
       if entry.isPacked { total += entry.size }
       guard total <= Self.totalLimit else { throw ZipFault(.bomb, entry.name) }
       found.append(entry)
@@ -113,7 +119,9 @@ public struct ZipDirectory: Sendable {
       guard found[index].offset >= end else { throw ZipFault(.damaged, found[index].name) }
       end = try Self.findBytes(of: &found[index], in: file, before: start)
     }
+    for folder in folders { numbers[folder] = nil }
     entries = found
+    self.numbers = numbers
   }
 
   /// Where the directory begins, its length, and the number of its entries.

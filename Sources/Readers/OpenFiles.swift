@@ -86,6 +86,16 @@ final class OpenFiles {
     }
   }
 
+  /// An entry of an open archive.
+  init(_ entry: ZipEntry, of archive: CInt, _ path: String) throws(ReadError) {
+    let copy = fcntl(archive, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0, let identity = FileIdentity(descriptor: copy) else {
+      throw .file(.exhausted(path: path, reason: errorText()))
+    }
+    job = ReadJob(folder: path, names: [String(entry.name.pathNames.last ?? "")], part: entry, options: OpenOptions())
+    (descriptors, warnings, states) = ([copy], [], Key(files: [path: identity], entry: entry.name))
+  }
+
   /// A GeoJSON document in memory, which refers to no file.
   init(geoJSON bytes: [UInt8]) throws(ReadError) {
     job = ReadJob(folder: "", names: ["inline.geojson"], options: OpenOptions(driver: .geoJSON))

@@ -136,18 +136,34 @@ public final class Readers: Sendable {
 
   /// The bytes of a packed entry of an archive.
   ///
-  /// - Parameter path: of the archive, with the entry's name.
-  public func unpack(_ path: String, policy: FilePolicy, isCancelled: () -> Bool) throws(ReadError) -> [UInt8] {
-    let files = try open(.file(path), OpenOptions(), policy)
-    guard let size = files.job.part?.size, size > 0 else { return [] }
+  /// - Parameters:
+  ///   - archive: open for reading.
+  ///   - path: of the archive.
+  public func unpack(
+    _ entry: ZipEntry, of archive: CInt, _ path: String, isCancelled: () -> Bool
+  ) throws(ReadError) -> [UInt8] {
     var bytes: [UInt8] = []
-    try run(.unpack(files.job), files, path, isCancelled: isCancelled) { reply, message in
+    try unpack(entry, of: archive, path, isCancelled) { bytes = Array($0) }
+    return bytes
+  }
+
+  /// Throws unless a packed entry of an archive unpacks as it says. Its bytes stay outside of this process.
+  public func verify(_ entry: ZipEntry, of archive: CInt, _ path: String, isCancelled: () -> Bool) throws(ReadError) {
+    try unpack(entry, of: archive, path, isCancelled) { _ in }
+  }
+
+  private func unpack(
+    _ entry: ZipEntry, of archive: CInt, _ path: String, _ isCancelled: () -> Bool, _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(ReadError) {
+    let files = try OpenFiles(entry, of: archive, path)
+    guard entry.size > 0 else { return }
+    try run(.unpack(files.job), files, "\(path)/\(entry.name)", isCancelled: isCancelled) { reply, message in
       guard reply == .block, let file = message.files.first, let memory = SharedMemory.map(file) else { return false }
       defer { SharedMemory.unmap(memory) }
-      bytes = Array(memory)
-      return bytes.count == size
+      guard memory.count == entry.size else { return false }
+      body(memory)
+      return true
     }
-    return bytes
   }
 
   private func open(

@@ -65,11 +65,13 @@ final class PackageFile {
 
   private func unpack(_ entry: ZipEntry) throws -> [UInt8] {
     do throws(ReadError) {
-      return try worker.readers.unpack("\(path)/\(entry.name)", policy: worker.files.policy) { worker.isCancelled }
-    } catch {
-      guard case .openFailed(_, _, let reason) = error else { throw error }
-      throw damaged(reason == ZipFault(.checksum, entry.name.lastName).reason ? .checksum : .damaged, entry)
-    }
+      return try worker.readers.unpack(entry, of: descriptor, path) { worker.isCancelled }
+    } catch { throw fault(error, of: entry) }
+  }
+
+  private func fault(_ error: ReadError, of entry: ZipEntry) -> any Error {
+    guard case .openFailed(_, _, let reason) = error else { return error }
+    return damaged(reason == ZipFault(.checksum, entry.name.lastName).reason ? .checksum : .damaged, entry)
   }
 
   private func damaged(_ kind: ZipFault.Kind, _ entry: ZipEntry) -> RPCError { RPCError(ZipFault(kind, entry.name), in: path) }
@@ -79,7 +81,11 @@ final class PackageFile {
     let total = directory.entries.reduce(1) { $0 + $1.size }
     var done = 0
     for entry in directory.entries {
-      if entry.isPacked { _ = try unpack(entry) } else {
+      if entry.isPacked {
+        do throws(ReadError) { try worker.readers.verify(entry, of: descriptor, path) { worker.isCancelled } } catch {
+          throw fault(error, of: entry)
+        }
+      } else {
         try verify(entry) { worker.work.report(Double(done + $0) / Double(total)) }
       }
       done += entry.size
@@ -128,7 +134,8 @@ final class PackageFile {
   /// The digests of a data file of the package; empty if it has none.
   func digests(of file: String) throws -> PackageDigests {
     guard let entry = directory[PackageDigests.name(of: file)] else { return PackageDigests() }
-    guard entry.size <= ZipDirectory.packedLimit, let digests = PackageDigests(try bytes(of: entry)) else {
+    // A server writes them unpacked; what is packed may be a bomb for its memory.
+    guard entry.size <= (entry.isPacked ? Self.indexLimit : ZipDirectory.packedLimit), let digests = PackageDigests(try bytes(of: entry)) else {
       throw damaged(.damaged, entry)
     }
     return digests
