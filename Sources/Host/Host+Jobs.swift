@@ -15,8 +15,6 @@ final class RunningJob {
   let run: JobRun
   /// The work; nil before its turn.
   var work: Work?
-  /// Whether it has a place among the jobs that run.
-  var isAtWork = false
 
   init(_ id: JobID, _ run: JobRun) { (self.id, self.run) = (id, run) }
 
@@ -49,7 +47,11 @@ extension Host {
     }
     guard let job, let run = job.run else { return }
     let running = runningJobs[id] ?? RunningJob(id, run)
-    if runningJobs.updateValue(running, forKey: id) == nil { waitingJobs.append(running) }
+    if runningJobs.updateValue(running, forKey: id) == nil {
+      // Attempts that are over before their turn must not pile up behind jobs that take long.
+      if waitingJobs.count > 2 * runningJobs.count + 64 { waitingJobs.removeAll { runningJobs[$0.id] !== $0 } }
+      waitingJobs.append(running)
+    }
     running.work?.isPaused = job.status == .paused
     if job.status == .canceling {
       if let work = running.work { work.cancel() } else { later(running) { $0.end($1, after: .failure(CancellationError())) } }
@@ -62,7 +64,7 @@ extension Host {
     while let next = waitingJobs.first {
       let status = runningJobs[next.id] === next ? world.jobs[next.id]?.status : nil
       if status == .started {
-        guard jobsAtWork < Self.jobLimit || giveUpPaused() else { return }
+        guard jobsAtWork.count < Self.jobLimit || giveUpPaused() else { return }
         begin(next)
       } else if status == .paused {
         // It waits again once it is resumed.
@@ -74,7 +76,7 @@ extension Host {
 
   /// - Returns: whether a paused job has given up its place.
   private func giveUpPaused() -> Bool {
-    guard let paused = runningJobs.values.first(where: { $0.isAtWork && world.jobs[$0.id]?.status == .paused }),
+    guard let paused = jobsAtWork.first(where: { runningJobs[$0.id] === $0 && world.jobs[$0.id]?.status == .paused }),
       paused.work?.cancel() == true
     else { return false }
     runningJobs[paused.id] = nil
@@ -90,14 +92,11 @@ extension Host {
   }
 
   private func leave(_ running: RunningJob) {
-    guard running.isAtWork else { return }
-    running.isAtWork = false
-    jobsAtWork -= 1
+    jobsAtWork.removeAll { $0 === running }
   }
 
   private func begin(_ running: RunningJob) {
-    running.isAtWork = true
-    jobsAtWork += 1
+    jobsAtWork.append(running)
     let bound = LoopBound((host: self, job: running), on: loop)
     let progress = ProgressGate(interval: Self.reportInterval, startsNow: true)
     let worker = Worker(

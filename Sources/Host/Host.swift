@@ -76,8 +76,8 @@ public final class Host {
   /// Attempts to do jobs' work, and those of them that wait for their turn.
   var runningJobs: [JobID: RunningJob] = [:]
   var waitingJobs: Deque<RunningJob> = []
-  /// Number of jobs that have a place among those that run.
-  var jobsAtWork = 0
+  /// Those that have a place among the jobs that run.
+  var jobsAtWork: [RunningJob] = []
   var trimming: LoopTimer?
   /// Number of features added and removed since memory was last trimmed.
   var untrimmed = 0
