@@ -117,9 +117,11 @@ extension GEOSContext {
     let polygons = operand.flattened.flatMap(\.polygons)
     guard polygons.contains(where: { !($0.first?.isEmpty ?? true) }) else { return GeometryOutcome([.point(operand.middle)]) }
     let area = Geometry.multiPolygon(polygons)
-    let size = area.envelope.map { max($0.width, $0.yMax - $0.yMin) } ?? 0
-    // The circle as a line from its centre to the nearest place of the boundary.
-    guard size > 0, case .lineString(let line) = try one(area, "labelPoint", {
+    let sides = area.envelope.map { ($0.width, $0.height) } ?? (0, 0)
+    let size = max(sides.0, sides.1)
+    // GEOS begins with squares of the shorter side, of which a narrow box has millions. No place in one is better than another by more
+    // than the tolerance. The circle is a line from its centre to the nearest place of the boundary.
+    guard size > 0, min(sides.0, sides.1) >= size / 1000, case .lineString(let line) = try one(area, "labelPoint", {
       geos.pointee.GEOSMaximumInscribedCircle_r(handle, $0, size / 1000)
     }).geometries[0], line.count > 1 else { return try one(area, "labelPoint") { geos.pointee.GEOSPointOnSurface_r(handle, $0) } }
     return GeometryOutcome([.point(Point(x: line[0].x, y: line[0].y))], numbers: [line.length])
