@@ -64,6 +64,8 @@ public struct GeometryOperation: Hashable, Sendable {
   /// Estimated nanoseconds; `limit` or more stops the count.
   func cost(_ operands: [Geometry], limit: Double) -> Double {
     var count = 0
+    // The triangulation of GEOS 3.11 crashes on narrow polygons of ordinary numbers.
+    guard kind != .concaveHull else { return .infinity }
     guard !numbers.contains(where: \.isExtreme), !operands.contains(where: \.isExtreme) else { return .infinity }
     for geometry in operands { geometry.forEachPositions { count += $0.count } }
     let size = Double(count)
@@ -72,9 +74,9 @@ public struct GeometryOperation: Hashable, Sendable {
       switch kind {
       case .buffer: 400 * max(numbers[1], 1) + 1_500
       case .offset: 400 * max(numbers[1], 1) + 3_000
-      case .concaveHull, .labelPoint: 20_000
+      case .labelPoint: 20_000
       case .union, .intersection, .difference, .symmetricDifference, .cut, .autoComplete, .simplify, .generalize: 2_000
-      case .convexHull, .minimumRectangle, .minimumCircle, .centroid, .relate, .validity, .reshape: 300
+      case .convexHull, .concaveHull, .minimumRectangle, .minimumCircle, .centroid, .relate, .validity, .reshape: 300
       case .nearest: 500
       }
     var sum = size * each
