@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import os
@@ -44,6 +45,52 @@ class Raw:
     def send(self, method: str, params: dict[str, Any] | None = None, id: int = 1) -> None:
         self.file.write(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}).encode() + b"\n")
         self.file.flush()
+
+    def close(self) -> None:
+        self.file.close()
+        self.socket.close()
+
+
+class WebSocket:
+    """A web socket as a page has it, of RFC 6455 only what the tests need."""
+
+    def __init__(self, port: int, path: str, **headers: str) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        fields = {
+            "Host": f"127.0.0.1:{port}", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), **headers,
+        }
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\n".encode() + b"".join(f"{k}: {v}\r\n".encode() for k, v in fields.items()) + b"\r\n")
+        self.file = self.socket.makefile("rb")
+        self.status = int(self.file.readline().split()[1])
+        while self.file.readline() not in (b"\r\n", b""):
+            pass
+
+    def send(self, data: bytes, opcode: int = 1, final: bool = True) -> None:
+        mask = os.urandom(4)
+        size = len(data)
+        length = bytes([size | 0x80]) if size < 126 else b"\xfe" + size.to_bytes(2, "big") if size < 65536 else b"\xff" + size.to_bytes(8, "big")
+        masked = bytes(byte ^ mask[index % 4] for index, byte in enumerate(data))
+        self.socket.sendall(bytes([opcode | (0x80 if final else 0)]) + length + mask + masked)
+
+    def receive(self) -> tuple[int, bytes]:
+        while True:
+            head = self.file.read(2)
+            if len(head) < 2:
+                return 8, b""
+            size = head[1] & 0x7F
+            if size > 125:
+                size = int.from_bytes(self.file.read(2 if size == 126 else 8), "big")
+            data = self.file.read(size)
+            if head[0] & 0xF != 10:
+                return head[0] & 0xF, data
+
+    def call(self, method: str, params: dict[str, Any] | None = None, id: int = 1) -> Any:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}}, indent=1).encode())
+        while True:
+            message = json.loads(self.receive()[1])
+            if message.get("id") == id:
+                return message.get("result", message.get("error"))
 
     def close(self) -> None:
         self.file.close()
@@ -294,6 +341,67 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             while len((await client.client.list())["clients"]) > 1:
                 await asyncio.sleep(0.01)
             self.assertLess((await client.session.status())["residentBytes"], before + (64 << 20))
+
+    # Web sockets
+
+    def address(self) -> tuple[int, str]:
+        url = (self.folder / "geomodel-server" / "t.web").read_text().strip()
+        rest = url.removeprefix("ws://127.0.0.1:")
+        port, path = rest.split("/", 1)
+        return int(port), "/" + path
+
+    async def test_a_page_is_a_client(self) -> None:
+        async with self.attached(1, "--listen-web", "0") as [client]:
+            port, path = self.address()
+            page = WebSocket(port, path, Origin="http://localhost:8888")
+            self.assertEqual(page.status, 101)
+            self.assertEqual(page.call("initialize", {"clientInfo": {"name": "page"}})["client"], "c2")
+            made = page.call("map/create", {"id": "m", "title": "A"}, 2)
+            self.assertEqual(made["map"], "m")
+            self.assertEqual((await client.map.get(map="m"))["title"], "A")
+            self.assertEqual(page.call("session/echo", {"value": "x" * 100_000}, 2), {"value": "x" * 100_000})
+            half = json.dumps({"jsonrpc": "2.0", "id": 3, "method": "map/list", "params": {}}).encode()
+            page.send(half[:20], final=False)
+            page.send(half[20:], opcode=0)
+            self.assertEqual(json.loads(page.receive()[1])["id"], 3)
+            page.send(b"hello", opcode=9)
+            for text in (b"Content-Length: 3", b"{", b"", b"nonsense"):
+                page.send(text)
+                self.assertEqual(json.loads(page.receive()[1])["error"]["code"], -32700)
+            self.assertEqual(page.call("session/echo", {"value": 1}, 4), {"value": 1})
+            page.send(b"\0\1", opcode=2)
+            self.assertEqual(page.receive()[0], 8)
+            page.close()
+            while len((await client.client.list())["clients"]) > 1:
+                await asyncio.sleep(0.01)
+
+    async def test_web_sockets_of_others_are_refused(self) -> None:
+        async with self.attached(1, "--listen-web", "0") as [client]:
+            port, path = self.address()
+            guess = path[:-1] + ("0" if path[-1] != "0" else "1")
+            for status, address, headers in [
+                (401, guess, {}),
+                (401, "/", {}),
+                (404, "/other" + path[1:], {}),
+                (403, path, {"Origin": "https://example.org"}),
+                (403, path, {"Origin": "http://localhost.example.org"}),
+                (403, path, {"Origin": "null"}),
+                (403, path, {"Host": "example.org"}),
+                (403, path, {"Host": f"example.org:{port}"}),
+            ]:
+                refused = WebSocket(port, address, **headers)
+                self.assertEqual(refused.status, status, (address, headers))
+                refused.close()
+            plain = socket.create_connection(("127.0.0.1", port), timeout=30)
+            plain.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            self.assertIn(b" 426 ", plain.recv(100))
+            plain.close()
+            pages = [WebSocket(port, path) for _ in range(300)]
+            self.assertEqual([page.status for page in pages].count(101), 256)
+            self.assertEqual(await client.session.echo(value=1), {"value": 1})
+            for page in pages:
+                page.close()
+            self.assertEqual((self.folder / "geomodel-server" / "t.web").stat().st_mode & 0o777, 0o600)
 
     # Beginning and end
 

@@ -149,7 +149,10 @@ private final class HTTPRefusal: ChannelInboundHandler, RemovableChannelHandler 
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A refused upgrade, whose request follows.
+    if !(error is NIOWebSocketUpgradeError) { context.close(promise: nil) }
+  }
 }
 
 /// Connects a session to a web socket.
