@@ -423,6 +423,25 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
         async with self.attached(1) as [client]:
             self.assertEqual((await client.map.list())["maps"], [])
 
+    async def test_a_client_attaches_again(self) -> None:
+        async with geomodel.launch(SERVER, attach="t", env=self.env) as client:
+            self.assertEqual(client.client_id, "c1")
+            await self.overlays(client)
+            async with client.observe(["/maps/*/title", "/clients"]) as titles, client.observe_viewpoint("v") as viewpoints:
+                self.run_server("--stop", "t")
+                with self.assertRaises(ServerDiedError):
+                    while True:
+                        await titles.get(30)
+                with self.assertRaises(ServerDiedError):
+                    await client.map.list()
+                self.assertEqual(await client.reattach(), [viewpoints])
+                self.assertTrue((await titles.get(30)).resynced)
+                self.assertEqual(list(titles.state), ["clients"])
+                await client.map.create(id="n", title="B")
+                await self.until(titles, lambda state: state.get("maps") == {"n": {"title": "B"}})
+            with self.assertRaises(ClosedError):
+                await client.reattach()
+
     async def test_an_unsaved_model_is_kept_and_recovered(self) -> None:
         document = self.folder / "world.json"
         async with self.attached(1) as [client]:

@@ -28,9 +28,10 @@ from ._subscriptions import (
     LocationSubscription,
     Opening,
     StateSubscription,
+    Subscribed,
     Subscription,
 )
-from .errors import ClosedError, ServerDiedError
+from .errors import ClosedError, GeoModelError, ServerDiedError
 
 
 class OverlayMethods(GeneratedOverlayMethods):
@@ -223,9 +224,35 @@ class Client(Caller, Domains):
 class Server(Client):
     """A server process of this client's own, started and initialized; ends with `close` or with the `async with` block."""
 
-    def __init__(self, connection: Connection, initialized: Mapping[str, Any]) -> None:
+    def __init__(
+        self, connection: Connection, initialized: Mapping[str, Any], greet: Callable[[], Coroutine[Any, Any, Mapping[str, Any]]]
+    ) -> None:
         super().__init__(connection, CallOptions())
         self.initialized = initialized
+        self._greet = greet
+
+    @property
+    def client_id(self) -> str:
+        """The id by which changes and `client.list` name this client."""
+        return str(self.initialized["client"])
+
+    async def reattach(self) -> list[Any]:
+        """Starts or attaches to the server again after it was lost (`ServerDiedError`), as it was started first.
+
+        Open subscriptions are made anew: their iterators go on, those of state with `resynced`. Those whose object the new server
+        does not have stay ended, and are returned. The model is that of the server that is there now: an unsaved one may be
+        opened with `document.recover`.
+        """
+        lost = await self._connection.restart()
+        self.initialized = await self._greet()
+        gone = []
+        for subscription in lost:
+            if isinstance(subscription, Subscribed):
+                try:
+                    await subscription.renew()
+                except GeoModelError:
+                    gone.append(subscription)
+        return gone
 
     @property
     def server_info(self) -> dict[str, Any]:
@@ -285,6 +312,8 @@ def launch(
     allow_dir: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     allow_write: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     trace_file: str | os.PathLike[str] | None = None,
+    attach: str | None = None,
+    read_only: bool = False,
     args: Iterable[str] = (),
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
@@ -296,6 +325,9 @@ def launch(
 ) -> Launch:
     """Starts a server for this client: `async with geomodel.launch() as server:`
 
+    With `attach="name"` this is one of several clients of the server of that name, which is started if there is none; `close` then
+    ends this client alone. `read_only`: this client does not change the model.
+
     - `server`: an executable, or a command as a list; else GEOMODEL_SERVER, PATH, the checkout's build, in this order.
     - `allow_dir`: the server opens only files in these folders. `allow_write`: it writes only files in these, and
       `allow_dir` is then about reading alone. `trace_file`: the file to which it writes its traffic.
@@ -306,29 +338,37 @@ def launch(
     """
     with _wire.encoding("launch"):
         flags = _start.flags(allow_dir, allow_write, trace_file, args)
+        if attach is not None:
+            flags += [f"--attach={attach}"]
         params = _start.greeting(client_name, root_path)
+        if read_only:
+            params["readOnly"] = True
 
     async def start() -> Server:
         with _wire.encoding("launch"):
             command = [*find_server(server), *flags]
         connection = Connection(command, cwd=cwd, env=env, framing=framing, grace=grace)
         await connection.start()
-        try:
-            result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
-            connection.limits = Limits.of(result.get("capabilities"))
-            await connection.notify("initialized", {})
-        except (asyncio.TimeoutError, TimeoutError) as error:
-            connection.kill()
-            await connection.close()
-            raise ServerDiedError(
-                f"the server did not answer initialize within {start_timeout} s", None, connection.stderr_tail
-            ) from error
-        except BaseException:
-            connection.kill()
-            with contextlib.suppress(ClosedError):
+
+        async def greet() -> Mapping[str, Any]:
+            try:
+                result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
+                connection.limits = Limits.of(result.get("capabilities"))
+                await connection.notify("initialized", {})
+                return result
+            except (asyncio.TimeoutError, TimeoutError) as error:
+                connection.kill()
                 await connection.close()
-            raise
-        return Server(connection, result)
+                raise ServerDiedError(
+                    f"the server did not answer initialize within {start_timeout} s", None, connection.stderr_tail
+                ) from error
+            except BaseException:
+                connection.kill()
+                with contextlib.suppress(ClosedError):
+                    await connection.close()
+                raise
+
+        return Server(connection, await greet(), greet)
 
     return Launch(start)
 

@@ -60,8 +60,8 @@ class Connection:
         framing: Framing = "headers",
         grace: float = 5.0,
     ) -> None:
-        self._process = ServerProcess(command, cwd, env)
-        self._decoder = make_decoder(framing)
+        self._command, self._cwd, self._env, self._framing = command, cwd, env, framing
+        self._process, self._decoder = ServerProcess(command, cwd, env), make_decoder(framing)
         self._grace = grace
         self._ids = itertools.count(_FIRST_ID)
         self._tokens = itertools.count(1)
@@ -74,6 +74,8 @@ class Connection:
         self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
         self._stream_methods: weakref.WeakKeyDictionary[Stream[Any], frozenset[str]] = weakref.WeakKeyDictionary()
         self._receivers: dict[str, Receiver] = {}
+        # Those that the loss of the server has ended, which may be made anew.
+        self._lost: list[Receiver] = []
         self._failure: Error | None = None
         self._closing = False
         self._close_task: asyncio.Task[None] | None = None
@@ -84,6 +86,22 @@ class Connection:
         await self._process.start()
         self._reader_task = asyncio.create_task(self._read(), name="geomodel reader")
         self._watch_task = asyncio.create_task(self._watch(), name="geomodel watch")
+
+    async def restart(self) -> list[Receiver]:
+        """Starts the process again after it has ended; the subscriptions that ended with it."""
+        if not isinstance(self._failure, ServerDiedError):
+            raise ClosedError("the client is closed" if self.is_closed else "the server is not lost")
+        for task in (self._reader_task, self._watch_task):
+            task.cancel()
+        await asyncio.gather(self._reader_task, self._watch_task, return_exceptions=True)
+        await self._process.release()
+        self._process, self._decoder = ServerProcess(self._command, self._cwd, self._env), make_decoder(self._framing)
+        self._orphans.clear()
+        self._refusals = Refusals()
+        self._failure = None
+        lost, self._lost = self._lost, []
+        await self.start()
+        return lost
 
     @property
     def pid(self) -> int:
@@ -371,6 +389,8 @@ class Connection:
         end = None if isinstance(failure, ClosedError) else failure
         for stream in list(self._streams):
             stream._end(end)
+        if end is not None:
+            self._lost = list(self._receivers.values())
         for receiver in list(self._receivers.values()):
             receiver.end(end)
         self._receivers.clear()

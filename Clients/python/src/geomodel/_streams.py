@@ -98,6 +98,10 @@ class Stream(Generic[T]):
         if self._on_close is not None:
             self._on_close(self)
 
+    def _reopen(self) -> None:
+        """Goes on after a failure that is mended."""
+        self._ended, self._failure = False, None
+
     def _wake(self) -> None:
         for waiter in self._waiters:
             if not waiter.done():

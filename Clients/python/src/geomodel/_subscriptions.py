@@ -44,6 +44,8 @@ class Subscribed(Stream[T]):
         self.handle = ""
         self.first: dict[str, Any] = {}
         self.reason: dict[str, Any] | None = None
+        # What it was opened with.
+        self._asked: tuple[str, Mapping[str, Any]] = ("", {})
 
     async def close(self) -> None:  # type: ignore[override]
         """Ends it here and on the server. A second call does nothing."""
@@ -84,6 +86,16 @@ class Subscribed(Stream[T]):
 
     async def _ready(self) -> None:
         """Waits until the subscription can be used."""
+
+    async def renew(self) -> None:
+        """Makes it anew on a server that was attached to again."""
+        method, params = self._asked
+        self._reopen()
+        try:
+            await self._client._request(method, params, on_result=self._opened)
+        except BaseException as error:
+            self._end(error)
+            raise
 
 
 class Subscription(Subscribed[dict[str, Any]]):
@@ -199,6 +211,13 @@ class StateSubscription(Subscribed[StateChange]):
         super()._opened(result)
         self._snapshot_came(result["revision"], result.get("snapshot"))
 
+    def _reopen(self) -> None:
+        # What follows is the state of another server.
+        super()._reopen()
+        self._resyncing = True
+        self._replica.clear()
+        self._parts = []
+
     async def _ready(self) -> None:
         await self._complete.wait()
         if self._failure is not None:
@@ -258,6 +277,7 @@ class Opening(Generic[S]):
 
     async def _open(self) -> S:
         subscription, client = self._make(), self._client
+        subscription._asked = self._method, self._params
         try:
             await client._request(
                 self._method, self._params, on_result=subscription._opened, on_orphan=client._give_back_subscription

@@ -180,6 +180,15 @@ class SyncServer(SyncClient):
         """The last lines that it wrote to standard error."""
         return self._async.stderr_tail
 
+    @property
+    def client_id(self) -> str:
+        """The id by which changes and `client.list` name this client."""
+        return self._async.client_id
+
+    def reattach(self) -> list[Any]:
+        """Starts or attaches to the server again after it was lost; see `Server.reattach`."""
+        return self._portal.run(self._async.reattach())
+
     def close(self) -> None:
         """Shuts the server down. A second call does nothing."""
         if self._closed:
