@@ -15,6 +15,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let collections: Target.Dependency = .product(name: "HashTreeCollections", package: "swift-collections")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -68,7 +69,7 @@ let package = Package(
     // The wire.
     library("JSON", ["CJansson", "Platform"]),
     library(
-      "JSONRPC", ["JSON", "Platform", logging, .product(name: "DequeModule", package: "swift-collections")] + nio),
+      "JSONRPC", ["JSON", "Platform", logging, deque] + nio),
     library("GeoProtocol", ["JSON"]),
 
     // The model.
@@ -98,7 +99,7 @@ let package = Package(
       "GeoModel",
       [
         "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions", "SpatialIndex", "Sorting", "JSON",
-        "Geometry", "Calendar", "NMEA", "TextFormatting", "Platform", collections, ordered,
+        "Geometry", "Calendar", "NMEA", "TextFormatting", "Platform", collections, ordered, deque,
       ]),
 
     // Plans of queries.
@@ -164,7 +165,7 @@ let package = Package(
       [
         "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel",
         "GeoProtocol", "SpatialRelations", "GeometryEngine", "Geometry", "JSON", "JSONRPC", "Calendar", "Files", "Readers", "Reading", "Platform", logging,
-        .product(name: "DequeModule", package: "swift-collections"),
+        deque,
       ]),
     .executableTarget(
       name: "geomodel-server",

@@ -23,10 +23,12 @@ package struct DrawnLayer: Sendable {
   package let reference: SpatialReference
   let symbolScale: Double
   package let selectionColor: Color?
-  package let store: FeatureStore
+  package internal(set) var store: FeatureStore
   /// The filters; nil for an overlay.
-  package let features: LayerFeatures?
-  let symbols: BoundSymbols
+  package internal(set) var features: LayerFeatures?
+  /// Which rows are drawn of those that the filters show; nil for all.
+  var isDrawn: (@Sendable (FeatureRow) -> Bool)?
+  var symbols: BoundSymbols
   let labels: BoundLabels
   package let portrayal: Portrayal
   /// For formatting texts.
@@ -34,7 +36,7 @@ package struct DrawnLayer: Sendable {
   /// How clusters are drawn; nil without a feature reduction.
   package let clusterPortrayal: ClusterPortrayal?
   /// The points to be clustered, and their zoom; nil if points are drawn individually.
-  let clustering: Result<Clustering, TransformError>?
+  var clustering: Result<Clustering, TransformError>?
   let clusterZoom: Int
 
   /// The clusters to be drawn in place of points; nil if points are drawn individually.

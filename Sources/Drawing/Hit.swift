@@ -176,9 +176,10 @@ private struct HitSearch {
   mutating func hits(among rows: [UInt32], limit: Int) throws -> [Hit] {
     let single = clusters.map { clusters in rows.filter(clusters.isSingle) } ?? rows
     // Features without a symbol are skipped before positions are transformed.
-    let shown = try (layer.features?.shown(single) ?? single).reversed().enumerated().compactMap { index, row in
+    let shown = try (layer.features?.shown(single) ?? single).reversed().enumerated().compactMap { index, row -> UInt32? in
       if index & 255 == 255 { try check() }
-      return layer.store[row].map(layer.symbols.hasSymbol) ?? false ? row : nil
+      guard let feature = layer.store[row], layer.symbols.hasSymbol(feature), layer.isDrawn?(feature) ?? true else { return nil }
+      return row
     }
     let points = try area.transform.map { try positions(of: shown, $0) }
     var hits: [Hit] = []

@@ -81,12 +81,12 @@ extension Host {
     if entry.events.count == 1 { takeEvents(of: object, entry) }
   }
 
-  /// Takes what has come, unless an advance of the clock is under way, behind which it comes as other input does, or a trace cannot
+  /// Takes what has come, unless an advance of the clock or judgements are under way, behind which it comes as other input does, or a trace cannot
   /// have it now.
   private func takeEvents(of object: ObjectReference, _ entry: FollowedFile) {
     guard !entry.isOpening else { return }
     while isCurrent(entry, of: object), let event = entry.events.first {
-      guard world.advance == nil, !putsStepsOff else {
+      guard world.advance == nil, !isInputHeld, !putsStepsOff else {
         let bound = LoopBound((host: self, entry: entry), on: loop)
         loop.schedule(after: 10_000_000) { bound.value.host.takeEvents(of: object, bound.value.entry) }
         return

@@ -31,6 +31,7 @@ extension Host {
         for each in clients { each.client.endTasks(of: object) }
         if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
       case .graphics(_, let edit): trimLater(edit.ids.count)
+      case .changed(let object, .status) where object.collection == .locationSources: readReplay(of: LocationSourceID(object.id))
       case .created, .changed, .member, .entities, .clock, .history, .document: break
       }
     }
@@ -88,6 +89,26 @@ extension Host {
     for link in links.compactMap({ world.links[$0] }) {
       for each in clients {
         each.client.warn("Link \"\(link.id)\" of \(link.first) and \(link.second) is closed: \(reason)")
+      }
+    }
+  }
+
+  /// Reads the features of a replay that is starting.
+  private func readReplay(of source: LocationSourceID) {
+    guard let reading = world.reading(of: source) else { return }
+    // A trace cannot say when it was read.
+    if isTraced || world.clock.isReplayed { return perform(.location) { $0.take(reading.outcome(), of: reading) } }
+    readings += 1
+    if world.clock.mode == .manual { holdInput() }
+    let bound = LoopBound(self, on: loop)
+    let loop = loop
+    loop.offload(to: .work(.userInitiated)) {
+      let outcome = reading.outcome()
+      loop.execute {
+        let host = bound.value
+        host.readings -= 1
+        host.turn { host.perform(.location) { $0.take(outcome, of: reading) } }
+        if host.isInputHeld, !host.isAdvancing { host.releaseInput() }
       }
     }
   }
@@ -164,14 +185,19 @@ extension Host {
 
   /// Schedules the next tick while a real clock drives an animation or a location source.
   func scheduleTick() {
+    if isAdvancing, world.advance == nil, !isInputHeld { return continueAdvanceLater() }
     guard ticking == nil, world.clock.mode == .real, world.isMoving, !world.clock.isReplayed else { return }
-    let wait = world.clock.wait(at: configuration.now())
+    // Other work comes between.
+    let isJudging = world.isJudging
+    let wait = isJudging ? 0.001 : world.clock.wait(at: configuration.now())
+    if isJudging, world.isFarBehind { holdInput() }
     let bound = LoopBound(self, on: loop)
     ticking = loop.schedule(after: UInt64(wait * 1e9)) { bound.value.tick() }
   }
 
   private func tick() {
     ticking = nil
+    if isInputHeld, !isAdvancing, !world.isFarBehind { releaseInput() }
     guard world.clock.mode == .real, world.isMoving else { return }
     guard !putsStepsOff else {
       let bound = LoopBound(self, on: loop)
@@ -198,7 +224,8 @@ extension Host {
   func continueAdvance(isInBatch: Bool = false) {
     let start = loop.nanoseconds
     var ticks = 0
-    while world.advance != nil {
+    isInputHeld = true
+    while isAdvancing {
       let elapsed = loop.nanoseconds &- start
       if elapsed > Self.batchSlice || !isInBatch && (elapsed > Self.advanceSlice || ticks == Self.ticksInSlice || isBehind) {
         return continueAdvanceLater()
@@ -206,6 +233,21 @@ extension Host {
       perform(.animation) { $0.continueAdvance() }
       ticks += 1
     }
+    releaseInput()
+  }
+
+  /// Whether an advance is under way, or judgements are that come before anything else.
+  private var isAdvancing: Bool { world.advance != nil || world.clock.mode == .manual && world.isJudging }
+
+  private func holdInput() {
+    isInputHeld = true
+    for each in clients { each.client.session?.holdInput() }
+  }
+
+  private func releaseInput() {
+    // Under a manual clock input waits for what is read, so that it finds the same each time.
+    guard readings == 0 || world.clock.mode == .real else { return }
+    isInputHeld = false
     for each in clients { each.client.session?.releaseInput() }
   }
 
@@ -213,7 +255,7 @@ extension Host {
   private var isBehind: Bool { clients.count == 1 && clients.contains { $0.client.isBehind } }
 
   private func continueAdvanceLater() {
-    for each in clients { each.client.session?.holdInput() }
+    holdInput()
     let bound = LoopBound(self, on: loop)
     let go: @Sendable () -> Void = {
       let host = bound.value

@@ -65,6 +65,10 @@ public final class Host {
   /// Number of clients that were ever connected.
   private var connected: Int32 = 0
   var ticking: LoopTimer?
+  /// Number of replays that are being read.
+  var readings = 0
+  /// Whether input waits for an advance of a manual clock, or for judgements.
+  var isInputHeld = false
   /// Whether a trace has each step of real time.
   private(set) var isTraced = false
   /// Number of steps that the trace has.
@@ -126,7 +130,9 @@ public final class Host {
     client.isReadOnly = isReadOnly
     clients.append(Connected(id: ObjectIdentifier(client), client: client))
     if recorder != nil, configuration.start != nil { isTraced = true }
-    return client.makeSession(recorder)
+    let session = client.makeSession(recorder)
+    if isInputHeld { session.holdInput() }
+    return session
   }
 
   /// Throws while a client opens a document.

@@ -38,7 +38,7 @@ package struct FeatureSet: Sendable {
     case .entities: store = source.contents.entities
     case .observations: store = source.contents.observations
     case .tracks:
-      guard let tracks = source.contents.lines(of: ids, at: Self.maxInlineObservations) else {
+      guard let tracks = source.contents.lines(of: ids, at: Self.maxInlineObservations, checking: {}) else {
         throw QueryError.invalid(
           "The tracks have too many observations.", path: "/ids",
           expected: "entities with at most \(Self.maxInlineObservations) observations together")

@@ -154,7 +154,9 @@ MEASURES = [
     Measure("long-delta-delivery", "long-delta", "s", "delta_seconds"),
     Measure("entity-columns", "motion", "us", "entity_columns_microseconds", limit=3),
     Measure("entity-objects", "motion", "us", "entity_objects_microseconds", limit=5),
-    Measure("geotrigger-fix", "motion", "us", "fix_microseconds"),
+    Measure("entity-memory", "long-feed", "MB", "memory_growth_megabytes", limit=50),
+    Measure("geotrigger-fix", "fences", "us", "fix_microseconds", most=3),
+    Measure("frames-beside", "beside", "ms", "frame_p99_milliseconds", limit=5),
     Measure("views-in-motion", "motion", "x real time", "views_times_real"),
     Measure("location-notification", "motion", "us", "notification_microseconds", own_key="echo_microseconds", most=1.3),
     Measure("geometry-buffer", "geometry", "ms", "buffer_milliseconds", most=0.7),
@@ -427,7 +429,7 @@ class Bench:
     def nearest(self, side: str) -> str:
         """In the process: the 10 nearest to each of 1,000 places among a million points."""
         if side == "floor":
-            return output_of([str(self.boost_program())])
+            return output_of([str(self.optional_program("nearest", "CXX", "nearest.cpp", "libboost-dev"))])
         found = re.findall(r"^nearest (\S+ \S+)$", self.figures_of_tests("nearest"), re.MULTILINE)
         if not found:
             raise Skipped("the tests have no figures of nearest features")
@@ -442,17 +444,17 @@ class Bench:
             raise Skipped("the tests have no figures of clusters")
         return "\n".join(found)
 
-    def boost_program(self) -> Path:
-        """The floor in C++, which few machines can compile."""
-        program, source = BUILD / "nearest", HERE / "floors/nearest.cpp"
-        if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-            compiler = shlex.split(os.environ.get("CXX", "c++"))
+    def optional_program(self, name: str, compiler: str, source: str, package: str, *libraries: str) -> Path:
+        """A floor that needs what few machines have."""
+        program, path = BUILD / name, HERE / "floors" / source
+        if not program.exists() or program.stat().st_mtime < path.stat().st_mtime:
+            command = [*shlex.split(os.environ.get(compiler, "c++" if compiler == "CXX" else "cc")), "-O2", "-D_GNU_SOURCE"]
             try:
-                done = subprocess.run([*compiler, "-O2", "-o", str(program), str(source)], capture_output=True, text=True)
+                done = subprocess.run([*command, "-o", str(program), str(path), *libraries], capture_output=True, text=True)
             except OSError:
-                raise Skipped("no C++ compiler") from None
+                raise Skipped(f"no compiler for {source}") from None
             if done.returncode:
-                raise Skipped("nearest.cpp does not compile (is libboost-dev there?)")
+                raise Skipped(f"{source} does not compile (is {package} there?)")
         return program
 
     def join(self, side: str) -> str:
@@ -504,7 +506,28 @@ class Bench:
     def motion(self, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has nothing that moves")
-        return "" if side == "floor" else output_of([sys.executable, str(HERE / "motion.py"), "--", *self.server])
+        return "" if side == "floor" else self.in_motion("stream")
+
+    def in_motion(self, part: str) -> str:
+        quick = ["--quick"] if self.options.quick else []
+        return output_of([sys.executable, str(HERE / "motion.py"), part, *quick, "--", *self.server])
+
+    def fences(self, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has no fences")
+        program = self.optional_program("fences", "CC", "fences.c", "libgeos-dev", "-lgeos_c", "-lm")
+        return output_of([str(program)]) if side == "floor" else self.in_motion("fences")
+
+    def long_feed(self, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has nothing that moves")
+        return "" if side == "floor" else self.in_motion("memory")
+
+    def beside(self, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has nothing that moves")
+        with all_processors():
+            return "" if side == "floor" else self.in_motion("beside")
 
     def surfaces(self, side: str) -> str:
         """Analyses of 2,000 x 2,000 cells; GDAL's tools are the floor of those in cells, on all processors as the server."""
@@ -548,6 +571,7 @@ class Bench:
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits, "reading": self.reading,
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction, "motion": self.motion,
+            "fences": self.fences, "long-feed": self.long_feed, "beside": self.beside,
             "surfaces": self.surfaces, "geometry": self.geometry,
             "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side),

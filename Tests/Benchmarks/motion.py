@@ -1,8 +1,8 @@
 """Times what streams: pushed observations and locations, fences, and views in motion.
 
-    python3 motion.py -- COMMAND [ARGS]
+    python3 motion.py PART [--quick] -- COMMAND [ARGS]
 
-prints figures, one per line, as the C programs beside it do. Messages are lines over pipes. Processor times are those of the server, per
+prints the figures of a part (stream, fences, memory, beside), one per line, as the C programs beside it do. Messages are lines over pipes. Processor times are those of the server, per
 observation, without what `session/echo` needs to read and write the same text where that is said.
 """
 
@@ -174,13 +174,78 @@ def notification(command: list[str]) -> None:
     server.end()
 
 
+def memory(command: list[str], quick: bool) -> None:
+    """What is added to the memory by four million observations after the first million, of which 500,000 are kept."""
+    server, walks = Streaming(command), Walks()
+    server.source()
+    batches = [walks.columns(BATCH) for _ in range(40)]
+    resident = []
+    for number in range(100 if quick else 1000):
+        batch = batches[number % len(batches)]
+        batch["attributes"]["time"] = column([walks.time + 1000 * number] * BATCH, "q")
+        server.call("entity/pushColumns", batch)
+        if number % 20 == 19:
+            with open(f"/proc/{server.process.pid}/statm") as file:
+                resident.append(int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6)
+    first = len(resident) // 5
+    print(f"memory_growth_megabytes {max(0.0, max(resident[first:]) - max(resident[:first])):.3f}")
+    server.end()
+
+
+def beside(command: list[str], quick: bool) -> None:
+    """How far frames of an animated view come from their schedule while queries run for ten seconds."""
+    server = Streaming(command)
+    server.call("map/create", {"id": "m"})
+    server.call("view/create", {"id": "v", "map": "m"})
+    server.call("overlay/create", {"id": "o", "view": "v"})
+    numbers = random.Random(1)
+    count = 10_000
+    for _ in range(10 if quick else 100):
+        x, y = ([numbers.uniform(-80, 80) for _ in range(count)] for _ in "xy")
+        server.call("overlay/addColumns", {"overlay": "o", "x": column(x, "d"), "y": column(y, "d"), "attributes": {"n": column(x, "d")}})
+    server.call("state/observe", {"paths": ["/views/v/viewpoint"]})
+    viewpoint = {"type": "centerAndScale", "center": {"type": "Point", "coordinates": [100, 40]}, "targetScale": 1e5}
+    server.write({"jsonrpc": "2.0", "id": "a", "method": "view/animateViewpoint", "params": {
+        "view": "v", "duration": 3 if quick else 12, "viewpoint": viewpoint}})
+
+    def query(number: int) -> None:
+        where = f"n * n / ({number + 1} + n * n) + n * 7 - n / 3 > 8"
+        server.write({"jsonrpc": "2.0", "id": f"q{number}", "method": "feature/queryCount", "params": {"overlay": "o", "whereClause": where}})
+
+    query(0)
+    frames: list[float] = []
+    start, asked = time.perf_counter(), 1
+    while time.perf_counter() - start < (2 if quick else 10):
+        line = server.process.stdout.readline()
+        if b"state/changed" in line[:80]:
+            frames.append(time.perf_counter())
+        elif b'"id":"q' in line[:60]:
+            if b'"result"' not in line:
+                sys.exit(f"feature/queryCount failed: {line[:300].decode()}")
+            query(asked)
+            asked += 1
+    # The schedule is that of 30 frames a second from which they are least away.
+    phases = sorted((frame * 30) % 1 for frame in frames)
+    phase = min(phases, key=lambda phase: sum(min(abs(p - phase), 1 - abs(p - phase)) for p in phases[:: max(1, len(phases) // 100)]))
+    away = sorted(min(abs(p - phase), 1 - abs(p - phase)) / 30 * 1e3 for p in phases)
+    print(f"frame_p99_milliseconds {away[int(len(away) * 0.99)]:.3f}\nqueries {asked}")
+    server.process.kill()
+
+
 def main() -> None:
-    command = sys.argv[sys.argv.index("--") + 1 :]
-    for kind in ("columns", "objects"):
-        observations(command, kind)
-    fences(command)
-    views(command)
-    notification(command)
+    at = sys.argv.index("--")
+    command, part, quick = sys.argv[at + 1 :], sys.argv[1], "--quick" in sys.argv[:at]
+    if part == "fences":
+        fences(command)
+    elif part == "memory":
+        memory(command, quick)
+    elif part == "beside":
+        beside(command, quick)
+    else:
+        for kind in ("columns", "objects"):
+            observations(command, kind)
+        views(command)
+        notification(command)
 
 
 if __name__ == "__main__":

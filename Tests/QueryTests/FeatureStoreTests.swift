@@ -57,6 +57,48 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `what feeds leave is put together a part at a time, in order and selected as before`(isLate: Bool) throws {
+    var random = SplitMix(7)
+    var store = FeatureStore(columns: [("n", .integer)])
+    if isLate { store.lateIndex = LateIndex() }
+    var kept: [Int] = []
+    for round in 0..<120 {
+      store.compact(for: 1500)
+      let before = store
+      var batch = FeatureBatch()
+      let column = batch.column(named: "n")
+      for index in 0..<1500 {
+        batch.begin()
+        batch.setPoint(x: Double(index), y: Double(round))
+        batch.set(column: column, .integer(Int64(1500 * round + index)))
+      }
+      kept += 1500 * round..<1500 * (round + 1)
+      try store.append(batch)
+      let gone = kept.filter { _ in !random.chance(0.05) }
+      store.discard(gone)
+      kept.removeAll(where: Set(gone).contains)
+      if round % 10 == 0, let id = kept.randomElement(), let row = store.row(of: id) { store.toggleSelected([row]) }
+      let selected = store.selectedIDs
+      store.compact(for: 1500)
+      #expect(store.checkInvariants().isEmpty)
+      #expect(store.selectedIDs == selected)
+      var ids: [Int] = []
+      store.forEach { row in
+        ids.append(row.id)
+        #expect(row.value(0) == .integer(Int64(row.id)))
+        return true
+      }
+      #expect(ids == kept && store.count == kept.count)
+      let box = Envelope(xMin: 200, yMin: 0, xMax: 400, yMax: Double(round) / 2)
+      let found = store.rows(in: [box]).map(store.id(ofPresent:)).sorted()
+      #expect(found == kept.filter { (200...400).contains($0 % 1500) && 2 * ($0 / 1500) <= round })
+      #expect(store.slots.count * FeatureChunk.capacity <= 8 * (store.count + FeatureChunk.capacity) + 4 * FeatureChunk.capacity)
+      // A snapshot keeps what it had.
+      #expect(before.checkInvariants().isEmpty)
+    }
+  }
+
   @Test func `minted ids are consecutive and never reused`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()

@@ -4,71 +4,100 @@ import Geometry
 import Proximity
 
 extension FenceJudge {
-  /// Reports what the object crossed on the geodesic from the fix before.
-  mutating func reportCrossings(from old: Fix, _ object: inout TrackedObject) {
-    let fix = object.fix
-    guard let line = try? geodesy.inverse(from: old.position, to: fix.position), line.distance > 0 else { return }
-    let way = GeodesicWay(start: old.position, azimuth: line.startAzimuth, length: line.distance, geodesy: geodesy)
-    var crossings: [(at: Double, isExit: Bool, fence: Int)] = []
-    forEachFence(on: way, of: fix, besides: object.inside) { fence, distance in
-      for stretch in way.stretches(distance) {
-        crossings.append((stretch.lowerBound, false, fence))
-        crossings.append((stretch.upperBound, true, fence))
-      }
+  /// Begins with what the object may have crossed on the geodesic from the fix before.
+  mutating func beginCrossings(_ judgement: inout Judgement) {
+    guard let start = judgement.previous?.position, let line = try? geodesy.inverse(from: start, to: judgement.object.fix.position) else {
+      return judgement.begin(.crossings, [])
     }
-    crossings.sort { ($0.at, $0.isExit ? 0 : 1, $0.fence) < ($1.at, $1.isExit ? 0 : 1, $1.fence) }
-    let span = fix.time.seconds(since: old.time)
-    for (at, isExit, fence) in crossings {
-      let (time, position) = (old.time.advanced(by: span * at / way.length), way.position(at))
-      if isExit {
-        report(.exit, .crossed, fix, fence, at: time, position: position, from: old.position)
-      } else {
-        enter(fence, &object, .crossed, at: time, position: position, from: old.position)
-      }
+    let way = GeodesicWay(start: start, azimuth: line.startAzimuth, length: line.distance, geodesy: geodesy)
+    begin(.crossings, on: line.distance > 0 ? way : nil, &judgement)
+  }
+
+  mutating func concludeCrossings(_ found: [Judgement.Finding], _ judgement: inout Judgement) {
+    judgement.steps = found.sorted { ($1.at, $1.isEnd ? 0 : 1, $1.fence) < ($0.at, $0.isEnd ? 0 : 1, $0.fence) }.map {
+      Judgement.Step($0.isEnd ? .exit : .enter, $0.fence, at: $0.at)
     }
   }
 
-  /// Reports fences that the object will enter at its speed and course, and those that it will enter no more.
-  mutating func forecast(_ object: inout TrackedObject, _ cause: GeotriggerEvent.Cause) {
-    guard monitor.forecastHorizon > 0 || !object.forecasts.isEmpty else { return }
-    let fix = object.fix
-    var expected: [(fence: Int, after: Double)] = []
-    if let speed = fix.speed, let course = fix.course, speed > 0, speed.isFinite, course.isFinite, monitor.forecastHorizon > 0 {
+  mutating func cross(_ step: Judgement.Step, _ judgement: inout Judgement) {
+    guard let way = judgement.way, let old = judgement.previous else { return }
+    let fix = judgement.object.fix
+    let time = old.time.advanced(by: fix.time.seconds(since: old.time) * step.at / way.length)
+    let position = way.position(step.at)
+    if step.kind == .exit {
+      report(.exit, .crossed, fix, step.fence, at: time, position: position, from: old.position)
+    } else {
+      enter(step.fence, &judgement.object, .crossed, at: time, position: position, from: old.position)
+    }
+  }
+
+  /// Begins with fences that the object may enter at its speed and course.
+  mutating func beginForecasts(_ judgement: inout Judgement) {
+    let fix = judgement.object.fix
+    var way: GeodesicWay?
+    if !judgement.isForgotten, let speed = fix.speed, let course = fix.course, speed > 0, speed.isFinite, course.isFinite {
       // Nothing is as far away as half of the earth's circumference.
       let length = min(speed * monitor.forecastHorizon, 20_000_000)
-      let way = GeodesicWay(start: fix.position, azimuth: course, length: length, geodesy: geodesy)
-      forEachFence(on: way, of: fix, besides: object.inside) { fence, distance in
-        if let entry = way.entry(distance) { expected.append((fence, entry / speed)) }
-      }
+      if length > 0 { way = GeodesicWay(start: fix.position, azimuth: course, length: length, geodesy: geodesy) }
     }
-    let kept = FenceIDs(expected.map(\.fence) + object.inside.map(\.fence))
-    for fence in object.forecasts where !kept.contains(fence) {
-      report(.withdrawn, ending(fence, cause == .moved ? .turnedAway : cause), fix, fence, at: cause == .moved ? fix.time : now)
-    }
-    for (fence, after) in expected.sorted(by: { ($0.after, $0.fence) < ($1.after, $1.fence) }) where !object.forecasts.contains(fence) {
-      report(
-        .forecast, cause == .moved ? .approaching : cause, fix, fence, at: cause == .moved ? fix.time : now,
-        expected: fix.time.advanced(by: after))
-    }
-    object.forecasts = expected.map(\.fence)
+    begin(.forecasts, on: way, &judgement)
   }
 
-  /// Calls `body` with the fences near a way, and how far a place is from where each is entered.
-  private mutating func forEachFence(
-    on way: GeodesicWay, of fix: Fix, besides inside: [Membership], _ body: (_ fence: Int, _ distance: (Point) -> Double?) -> Void
-  ) {
-    let (level, inside) = (monitor.buffer + radius(fix), FenceIDs(inside))
-    for row in rows(in: way.boxes(within: level)) {
-      let fence = store.id(ofPresent: row)
-      guard !inside.contains(fence), !fences.isOwn || fence != fix.number, admits(row), let shape = shape(row, fence) else { continue }
-      effort += 200_000
-      body(fence) { [geodesy] in shape.distance(to: $0, within: .infinity, geodesy).map { $0 - level } }
+  mutating func concludeForecasts(_ found: [Judgement.Finding], _ judgement: inout Judgement) {
+    let kept = FenceIDs(found.map(\.fence) + judgement.inside.ids)
+    let known = FenceIDs(judgement.object.forecasts)
+    let expected = found.sorted { ($1.at, $1.fence) < ($0.at, $0.fence) }.filter { !known.contains($0.fence) }
+    judgement.steps =
+      expected.map { Judgement.Step(.forecast, $0.fence, at: $0.at) }
+      + known.ids.reversed().filter { !kept.contains($0) }.map { Judgement.Step(.withdrawn, $0) }
+    // Those inside are expected no more, which their entry has said.
+    judgement.object.forecasts = known.ids.filter { !judgement.inside.contains($0) }
+  }
+
+  /// Reports a fence that the object will enter, or one that it will enter no more.
+  mutating func forecast(_ step: Judgement.Step, _ judgement: inout Judgement) {
+    let (fix, cause, fence) = (judgement.object.fix, judgement.cause, step.fence)
+    let time = judgement.isByFix ? fix.time : now
+    if step.kind == .withdrawn {
+      let ended = judgement.isForgotten ? cause : ending(fence, judgement.isByFix ? .turnedAway : cause)
+      report(.withdrawn, ended, fix, fence, at: time)
+      effort += judgement.object.forecasts.count
+      judgement.object.forecasts.removeAll { $0 == fence }
+    } else {
+      report(
+        .forecast, judgement.isByFix ? .approaching : cause, fix, fence, at: time, expected: fix.time.advanced(by: step.at))
+      judgement.object.forecasts.append(fence)
     }
+  }
+
+  private mutating func begin(_ stage: Judgement.Stage, on way: GeodesicWay?, _ judgement: inout Judgement) {
+    judgement.way = way
+    judgement.begin(stage, way.map { rows(in: $0.boxes(within: monitor.buffer + radius(judgement.object.fix))) } ?? [])
+  }
+
+  /// Finds where a way comes to a fence, by how far its places are from where the fence is entered.
+  mutating func compare(_ row: UInt32, _ fence: Int, onWayOf judgement: inout Judgement) {
+    guard !judgement.inside.contains(fence), admits(row), let shape = shape(row, fence), let way = judgement.way else { return }
+    let level = monitor.buffer + radius(judgement.object.fix)
+    var count = 0
+    func distance(_ place: Point) -> Double? {
+      count += 1
+      return shape.distance(to: place, within: .infinity, geodesy).map { $0 - level }
+    }
+    if judgement.stage == .crossings {
+      for stretch in way.stretches(distance) {
+        judgement.found.append((stretch.lowerBound, false, fence))
+        judgement.found.append((stretch.upperBound, true, fence))
+      }
+    } else if let speed = judgement.object.fix.speed, let entry = way.entry(distance) {
+      judgement.found.append((entry / speed, false, fence))
+    }
+    effort += 8000 * count
   }
 }
 
 /// The geodesic between two fixes.
-struct GeodesicWay {
+struct GeodesicWay: Sendable {
   let start: Point
   let azimuth: Double
   /// In metres.

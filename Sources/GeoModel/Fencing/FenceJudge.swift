@@ -13,27 +13,52 @@ struct FenceJudge {
   let features: LayerFeatures?
   let fences: FenceSet
   let (transformer, geodesy): (any CoordinateTransformer, any Geodesy)
-  let now: Instant
+  private(set) var now: Instant
   /// The feed's observations, if anything asks for their attributes.
   let observations: FeatureStore?
   var watch: Watch
   /// The objects before they changed.
   private(set) var before: [(number: Int, before: TrackedObject?)] = []
-  /// The estimated effort so far, in nanoseconds.
-  var effort = 0
+  /// The estimated effort so far, in nanoseconds, and that after which the rest waits.
+  var effort: Int
+  var limit = 5_000_000
 
   init(
     _ monitor: GeotriggerMonitor, _ watch: Watch, _ fences: FenceSet, _ store: FeatureStore, _ features: LayerFeatures?,
-    _ observations: FeatureStore?, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy, now: Instant
+    _ observations: FeatureStore?, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy, now: Instant, effort: Int
   ) {
     (self.monitor, self.store, self.features, self.fences, self.now) = (monitor, store, features, fences, now)
     (self.observations, self.transformer, self.geodesy, self.watch) = (observations, transformer, geodesy, watch)
+    self.effort = effort
   }
 
   // MARK: Fixes
 
-  /// Judges a new fix.
-  mutating func judge(_ fix: Fix, _ cause: GeotriggerEvent.Cause = .moved) {
+  /// Whether the next object can be judged now.
+  var isFree: Bool { !watch.isBehind && effort < limit }
+
+  /// Judges what a feed says of an object, or keeps it behind what waits.
+  mutating func take(_ next: FeedEntry) {
+    if isFree { judge(next) } else { watch.waiting.append(next) }
+  }
+
+  /// Judges what waits.
+  mutating func proceed() {
+    if var judgement = watch.current {
+      watch.current = nil
+      run(&judgement)
+    }
+    while watch.current == nil, effort < limit, let next = watch.waiting.popFirst() { judge(next) }
+  }
+
+  private mutating func judge(_ next: FeedEntry) {
+    switch next {
+    case .fix(let fix, let cause): judge(fix, cause)
+    case .purged(let number): forget(number, .objectPurged)
+    }
+  }
+
+  private mutating func judge(_ fix: Fix, _ cause: GeotriggerEvent.Cause) {
     guard fix.position.x.isFinite, abs(fix.position.y) <= 90 else { return }
     if let limit = monitor.maxAccuracy, fix.accuracy > limit {
       watch.inaccurateCount += 1
@@ -44,89 +69,172 @@ struct FenceJudge {
       watch.lateCount += 1
       return
     }
-    change(fix.number, from: old, to: fix) { judge, object in
-      if judge.monitor.reportsCrossings, let old { judge.reportCrossings(from: old.fix, &object) }
-      judge.move(&object, from: old?.fix.position, cause)
-      judge.forecast(&object, cause)
-    }
+    var judgement = Judgement(of: fix, known: old, previous: old?.fix, cause, now: now)
+    run(&judgement)
   }
 
   /// Judges the last fix of an object again.
   mutating func judgeAgain(_ number: Int, _ cause: GeotriggerEvent.Cause) {
     guard let old = watch.objects[number] else { return }
-    change(number, from: old, to: old.fix) { judge, object in
-      judge.move(&object, from: nil, cause)
-      judge.forecast(&object, cause)
-    }
-  }
-
-  private mutating func change(
-    _ number: Int, from old: TrackedObject?, to fix: Fix, _ body: (inout FenceJudge, inout TrackedObject) -> Void
-  ) {
-    before.append((number, old))
-    var object = old ?? TrackedObject(fix: fix)
-    object.fix = fix
-    body(&self, &object)
-    watch.set(object, at: number, from: old)
-  }
-
-  /// Enters fences whose dwell time has passed.
-  mutating func endDwelling(until time: Instant) {
-    let due = watch.dwelling.prefix { $0.due <= time }
-    watch.dwelling.removeFirst(due.count)
-    for next in due {
-      guard let old = watch.objects[next.object],
-        let index = old.inside.firstIndex(where: { $0.fence == next.fence && $0.due == next.due })
-      else { continue }
-      change(next.object, from: old, to: old.fix) { judge, object in
-        object.inside[index].due = nil
-        object.inside[index].since = next.due
-        judge.watch.insideCount += 1
-        judge.enter(next.fence, &object, .dwelled, at: next.due)
-      }
-    }
+    var judgement = Judgement(of: old.fix, known: old, previous: nil, cause, now: now)
+    run(&judgement)
   }
 
   /// Ends all memberships of an object and forgets it.
-  mutating func forget(_ number: Int, _ cause: GeotriggerEvent.Cause) {
-    guard let object = watch.objects[number] else { return }
-    before.append((number, object))
-    for membership in object.inside { leave(membership, object.fix, from: nil, cause) }
-    for fence in object.forecasts { report(.withdrawn, cause, object.fix, fence, at: now) }
-    watch.set(nil, at: number, from: object)
+  private mutating func forget(_ number: Int, _ cause: GeotriggerEvent.Cause) {
+    guard let old = watch.objects[number] else { return }
+    var judgement = Judgement(of: old.fix, known: old, previous: nil, cause, now: now)
+    judgement.isForgotten = true
+    run(&judgement)
   }
 
-  // MARK: Transitions
-
-  private mutating func move(_ object: inout TrackedObject, from previous: Point?, _ cause: GeotriggerEvent.Cause) {
-    effort += 500 + 10 * object.inside.count
-    var (entered, held) = ([UInt32](), [Int]())
-    let inside = FenceIDs(object.inside)
-    forEachFence(near: object.fix) { judge, row, fence in
-      let isInside = inside.contains(fence)
-      guard judge.admits(row), judge.holds(row, fence, object.fix, staying: isInside) else { return }
-      if isInside { held.append(fence) } else { entered.append(row) }
+  /// Ends all memberships of all objects. Of what waits only reports that are due are made.
+  mutating func forgetAll(_ cause: GeotriggerEvent.Cause) {
+    limit = .max
+    watch.waiting = []
+    if var judgement = watch.current {
+      watch.current = nil
+      while let step = judgement.steps.popLast() { take(step, &judgement) }
+      watch.replace(judgement.object, at: judgement.object.fix.number)
     }
-    // Where a place has two longitudes, a fence may be found by both.
-    (held, entered) = (Array(Set(held)), Array(Set(entered)))
-    guard held.count < object.inside.count || !entered.isEmpty else { return }
-    let kept = FenceIDs(held)
-    let isByFix = cause == .moved
-    if isByFix, let condition = monitor.condition, !isTrue(condition, object.fix) { return }
-    let left = object.inside.filter { !kept.contains($0.fence) }
-    if !left.isEmpty { object.inside.removeAll { !kept.contains($0.fence) } }
-    for membership in left { leave(membership, object.fix, from: previous, ending(membership.fence, cause)) }
-    for row in entered.sorted() {
-      let fence = store.id(ofPresent: row)
-      let time = isByFix ? object.fix.time : now
-      let due = monitor.minimumDwell > 0 ? now.advanced(by: monitor.minimumDwell) : nil
-      object.inside.append(Membership(fence: fence, since: time, due: due))
-      if let due {
-        watch.await(due, object.fix.number, fence)
-      } else {
-        watch.insideCount += 1
-        enter(fence, &object, cause, at: time, from: previous)
+    for number in watch.objects.numbers(after: .min, limit: .max) { forget(number, cause) }
+  }
+
+  /// Enters fences whose dwell time has passed.
+  mutating func endDwelling() {
+    let time = now
+    var count = 0
+    defer { watch.dwelling.removeFirst(count) }
+    while isFree, count < watch.dwelling.count, watch.dwelling[count].due <= time {
+      let next = watch.dwelling[count]
+      count += 1
+      guard let old = watch.objects[next.object],
+        let index = old.inside.firstIndex(where: { $0.fence == next.fence && $0.due == next.due })
+      else { continue }
+      effort += 500 + 4 * old.inside.count
+      before.append((next.object, old))
+      var object = old
+      object.inside[index].due = nil
+      object.inside[index].since = next.due
+      watch.insideCount += 1
+      enter(next.fence, &object, .dwelled, at: next.due)
+      watch.replace(object, at: next.object)
+    }
+  }
+
+  // MARK: Stages
+
+  /// Goes on with a judgement; what takes too long waits.
+  private mutating func run(_ judgement: inout Judgement) {
+    let number = judgement.object.fix.number
+    before.append((number, watch.objects[number]))
+    let present = now
+    now = judgement.now
+    defer { now = present }
+    let isDone = proceed(&judgement)
+    watch.replace(judgement.isForgotten && isDone ? nil : judgement.object, at: number)
+    guard !isDone else { return }
+    judgement.pause(store)
+    watch.current = judgement
+  }
+
+  /// Returns whether the judgement is done.
+  private mutating func proceed(_ judgement: inout Judgement) -> Bool {
+    while true {
+      if judgement.isComparing {
+        while let row = judgement.next(in: store) {
+          compare(row, &judgement)
+          if effort >= limit { return false }
+        }
+        conclude(&judgement)
       }
+      while let step = judgement.steps.popLast() {
+        // Also that of telling it to subscribers, who are to miss none.
+        effort += 10_000
+        take(step, &judgement)
+        if effort >= limit { return false }
+      }
+      switch judgement.stage {
+      case nil where !judgement.isForgotten && monitor.reportsCrossings && judgement.previous != nil: beginCrossings(&judgement)
+      case nil, .crossings: beginMemberships(&judgement)
+      case .memberships where monitor.forecastHorizon > 0 || !judgement.object.forecasts.isEmpty: beginForecasts(&judgement)
+      case .memberships, .forecasts: return true
+      }
+    }
+  }
+
+  private mutating func compare(_ row: UInt32, _ judgement: inout Judgement) {
+    let fence = store.id(ofPresent: row)
+    guard !fences.isOwn || fence != judgement.object.fix.number else { return }
+    guard judgement.stage == .memberships else { return compare(row, fence, onWayOf: &judgement) }
+    let isInside = judgement.inside.contains(fence)
+    guard admits(row), holds(row, fence, judgement.object.fix, staying: isInside) else { return }
+    judgement.found.append((0, isInside, fence))
+  }
+
+  private mutating func conclude(_ judgement: inout Judgement) {
+    judgement.isComparing = false
+    let found = judgement.found
+    judgement.found = []
+    switch judgement.stage {
+    case .crossings: concludeCrossings(found, &judgement)
+    case .forecasts: concludeForecasts(found, &judgement)
+    case nil, .memberships: concludeMemberships(found, &judgement)
+    }
+  }
+
+  private mutating func take(_ step: Judgement.Step, _ judgement: inout Judgement) {
+    switch judgement.stage {
+    case .crossings: cross(step, &judgement)
+    case .forecasts: forecast(step, &judgement)
+    case nil, .memberships: move(step, &judgement)
+    }
+  }
+
+  // MARK: Memberships
+
+  private mutating func beginMemberships(_ judgement: inout Judgement) {
+    let count = judgement.object.inside.count
+    effort += 500 + 10 * count
+    judgement.begin(.memberships, judgement.isForgotten ? [] : rows(near: judgement.object.fix))
+  }
+
+  private mutating func concludeMemberships(_ found: [Judgement.Finding], _ judgement: inout Judgement) {
+    let inside = judgement.inside.ids
+    var (held, entered) = ([Int](), [Int]())
+    for each in found { if each.isEnd { held.append(each.fence) } else { entered.append(each.fence) } }
+    guard held.count < inside.count || !entered.isEmpty else { return }
+    if judgement.isByFix, let condition = monitor.condition, !isTrue(condition, judgement.object.fix) { return }
+    entered.sort(by: >)
+    for fence in entered { judgement.steps.append(Judgement.Step(.enter, fence)) }
+    let kept = FenceIDs(held)
+    guard held.count < inside.count else { return }
+    for fence in inside.reversed() where !kept.contains(fence) { judgement.steps.append(Judgement.Step(.exit, fence)) }
+  }
+
+  private mutating func move(_ step: Judgement.Step, _ judgement: inout Judgement) {
+    let (fence, cause, fix) = (step.fence, judgement.cause, judgement.object.fix)
+    // A forgotten object, or one that is judged again, has not come from anywhere.
+    let previous = judgement.previous?.position
+    if step.kind == .exit {
+      effort += 4 * judgement.object.inside.count
+      guard let index = judgement.object.inside.firstIndex(where: { $0.fence == fence }) else { return }
+      watch.holders[fence]?.remove(fix.number)
+      if watch.holders[fence]?.isEmpty == true { watch.holders[fence] = nil }
+      leave(judgement.object.inside.remove(at: index), fix, from: previous, judgement.isForgotten ? cause : ending(fence, cause))
+      return
+    }
+    // It may have been removed while the judgement waited.
+    guard store.row(of: fence) != nil else { return }
+    let time = judgement.isByFix ? fix.time : now
+    let due = monitor.minimumDwell > 0 ? now.advanced(by: monitor.minimumDwell) : nil
+    judgement.object.inside.append(Membership(fence: fence, since: time, due: due))
+    watch.holders[fence, default: []].insert(fix.number)
+    if let due {
+      watch.await(due, fix.number, fence)
+    } else {
+      watch.insideCount += 1
+      enter(fence, &judgement.object, cause, at: time, from: previous)
     }
   }
 
@@ -265,6 +373,7 @@ struct FenceJudge {
   mutating func shape(_ row: UInt32, _ fence: Int) -> FenceShape? {
     if let known = watch.fences?.shapes[fence] { return known }
     guard let geometry = store[row]?.geometry else { return nil }
+    effort += 8000
     let projector = fences.reference == .wgs84 ? nil : try? GeometryProjector(from: fences.reference, to: .wgs84, transformer)
     let needsDistances =
       monitor.buffer > 0 || monitor.accuracyMode == .geometryWithAccuracy || monitor.reportsCrossings || monitor.forecastHorizon > 0
@@ -289,30 +398,21 @@ struct FenceJudge {
     }
   }
 
-  /// Calls `body` with each feature that may hold a fix, in no order.
-  private mutating func forEachFence(near fix: Fix, _ body: (inout FenceJudge, _ row: UInt32, _ fence: Int) -> Void) {
+  /// The features that may hold a fix, in no order.
+  private mutating func rows(near fix: Fix) -> [UInt32] {
     let reach = monitor.buffer + radius(fix)
-    if reach > 0 {
-      for row in rows(in: [FenceShape.box(around: fix.position, within: reach)]) {
-        let fence = store.id(ofPresent: row)
-        if !fences.isOwn || fence != fix.number { body(&self, row, fence) }
-      }
-      return
-    }
-    for place in places(of: fix.position) {
-      var found = FoundRows()
-      store.index.search(Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y), into: &found)
-      guard found.count > 0 else { continue }
-      let rows = found.withRows { Array($0) }
-      for row in rows {
-        let fence = store.id(ofPresent: row)
-        if !fences.isOwn || fence != fix.number { body(&self, row, fence) }
-      }
-    }
+    guard reach == 0 else { return rows(in: [FenceShape.box(around: fix.position, within: reach)]) }
+    let places = places(of: fix.position)
+    var found = FoundRows()
+    for place in places { store.index.search(Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y), into: &found) }
+    guard found.count > 0 else { return [] }
+    let rows = found.withRows { Array($0) }
+    // Where a place has two longitudes, a fence may be found by both.
+    return places.count > 1 ? Array(Set(rows)) : rows
   }
 
   /// The features whose box meets boxes in longitude and latitude, each once.
-  func rows(in boxes: [Envelope]) -> [UInt32] {
+  mutating func rows(in boxes: [Envelope]) -> [UInt32] {
     guard let extent = store.extent else { return [] }
     let searched = boxes.flatMap { box -> [Envelope] in
       guard fences.reference != .wgs84 else {
@@ -321,6 +421,8 @@ struct FenceJudge {
       }
       return transformer.boxes(holding: box, of: .wgs84, in: fences.reference, within: extent) ?? [extent]
     }
-    return store.rows(in: searched)
+    let rows = store.rows(in: searched)
+    effort += 1000 * boxes.count + 20 * rows.count
+    return rows
   }
 }

@@ -1,5 +1,6 @@
 // The live state of geotriggers: the last fix of each object, what it is inside of, and what happened. None of it is saved or undone.
 
+import DequeModule
 import Expressions
 import FeatureStore
 import Filtering
@@ -120,7 +121,7 @@ struct Watch: Sendable {
   /// By their numbers in the feed.
   private(set) var objects = Numbered<TrackedObject>()
   /// The objects inside of each fence, also those whose dwell time has not passed.
-  private(set) var holders: [Int: Set<Int>] = [:]
+  var holders: [Int: Set<Int>] = [:]
   var insideCount = 0
   var (eventCount, lateCount, inaccurateCount) = (0, 0, 0)
   /// The last ones, at least as many as clients may ask for.
@@ -128,22 +129,32 @@ struct Watch: Sendable {
   /// Memberships that wait for the minimum dwell, in the order in which they are due. Those that have ended meanwhile stay.
   var dwelling: [(due: Instant, object: Int, fence: Int)] = []
   var rejudging: Rejudging?
+  /// A judgement that takes long, and what came after it.
+  var current: Judgement?
+  var waiting: Deque<FeedEntry> = []
   var fences: FenceSet?
+
+  var isBehind: Bool { current != nil || !waiting.isEmpty }
 
   /// Number of events that are kept.
   static let eventLimit = 1000
 
-  /// Sets what is known of an object; nil forgets it.
+  /// Sets what is known of an object, and who is inside of what; nil forgets it.
   ///
   /// - Parameter old: what was known before.
   mutating func set(_ object: TrackedObject?, at number: Int, from old: TrackedObject?) {
-    if let object { objects.insert(object, at: number) } else { _ = objects.remove(number) }
+    replace(object, at: number)
     let (before, now) = (FenceIDs(old?.inside ?? []), FenceIDs(object?.inside ?? []))
     for fence in before.ids where !now.contains(fence) {
       holders[fence]?.remove(number)
       if holders[fence]?.isEmpty == true { holders[fence] = nil }
     }
     for fence in now.ids where !before.contains(fence) { holders[fence, default: []].insert(number) }
+  }
+
+  /// Sets what is known of an object; nil forgets it.
+  mutating func replace(_ object: TrackedObject?, at number: Int) {
+    if let object { objects.insert(object, at: number) } else { _ = objects.remove(number) }
   }
 
   mutating func append(_ event: GeotriggerEvent) {
@@ -184,6 +195,8 @@ struct Fencing: Sendable {
   var noticed: [Int: Notice] = [:]
   /// Processes that end when their monitor has started.
   var starting: [GeotriggerMonitorID: [ProcessID]] = [:]
+  /// What the judgements of the running command or tick have taken, by estimates in nanoseconds.
+  var effort = 0
 
   /// What has changed for a monitor.
   struct Notice {
@@ -226,6 +239,8 @@ struct Judged: UndoRecord {
   /// The objects before, nil if there were none, in the order in which they changed.
   var objects: [(number: Int, before: TrackedObject?)]
   let counts: (inside: Int, events: Int, late: Int, inaccurate: Int)
+  /// Whether something waited already, and how much: commands only add to it.
+  let (wasBehind, waiting): (Bool, Int)
   /// The whole, where more than objects changed.
   let whole: Watch?
   var byteCount: Int { 0 }
@@ -245,6 +260,8 @@ struct Judged: UndoRecord {
     (watch.insideCount, watch.eventCount, watch.lateCount, watch.inaccurateCount) = counts
     watch.events.removeAll { $0.number > counts.events }
     watch.fences?.shapes = [:]
+    watch.waiting.removeLast(max(0, watch.waiting.count - waiting))
+    if !wasBehind { watch.current = nil }
     world.fencing.watches[number] = watch
   }
 }

@@ -61,7 +61,7 @@ struct EntityFeed {
     fix.observation = observation
     guard schema.speed != nil || schema.course != nil, let row = contents.observations.feature(id: observation) else { return fix }
     fix.speed = schema.speed.flatMap { row.value($0).finiteNumber }.flatMap { Location.isSpeed($0) ? $0 : nil }
-    fix.course = schema.course.flatMap { row.value($0).finiteNumber }
+    fix.course = schema.course.flatMap { row.value($0).finiteNumber }.map(Camera.normalized(degrees:))
     return fix
   }
 }

@@ -75,13 +75,14 @@ extension World {
       }
       if notice.warnings { updateWarnings(of: monitor.id) }
       if notice.isFeedClosed {
-        judge(monitor) { judge in
-          for number in judge.watch.objects.numbers(after: .min, limit: .max) { judge.forget(number, .objectPurged) }
-        }
+        keepForRollback(monitor.id, number)
+        judge(monitor) { $0.forgetAll(.objectPurged) }
       }
       guard var rejudging = notice.rejudging else { continue }
       renewFences(of: monitor, number, rejudging.fences)
       rejudging.objects = rejudging.fences.flatMap { concerned(by: $0, monitor, number) }
+      // Its judgement may have compared what has changed.
+      if let current = fencing.watches[number]?.current { rejudging.objects?.append(current.object.fix.number) }
       if fencing.watches[number]?.rejudging == nil {
         fencing.watches[number]?.rejudging = rejudging
       } else {
@@ -106,15 +107,13 @@ extension World {
     fencing.watches[number]?.fences?.shapes = shapes
   }
 
-  /// Judges objects again, or a feed's for the first time, for about 5 ms; all of them under a manual clock, whose ticks nobody may
-  /// make.
+  /// Judges objects again, or a feed's for the first time, behind what waits and as many as may be judged at once.
   mutating func judgeAgain(_ monitor: GeotriggerMonitor) {
-    let limit = clock.mode == .manual ? .max : 5_000_000
     let feed = entityFeed(of: monitor)
     judge(monitor) { judge in
       guard var work = judge.watch.rejudging else { return }
       judge.watch.rejudging = nil
-      while judge.effort < limit {
+      while judge.isFree {
         if let number = work.objects?.popLast() {
           judge.judgeAgain(number, work.cause)
           continue
@@ -122,15 +121,15 @@ extension World {
         guard work.objects == nil else { return }
         let numbers =
           work.isStart ? feed?.numbers(after: work.last, limit: 64) ?? [] : judge.watch.objects.numbers(after: work.last, limit: 64)
-        guard let last = numbers.last else { return }
-        for number in numbers {
+        guard !numbers.isEmpty else { return }
+        for number in numbers where judge.isFree {
+          work.last = number
           if !work.isStart {
             judge.judgeAgain(number, work.cause)
           } else if let fix = feed?.fix(of: number) {
-            judge.judge(fix, work.cause)
+            judge.take(.fix(fix, work.cause))
           }
         }
-        work.last = last
       }
       judge.watch.rejudging = work
     }
@@ -166,11 +165,29 @@ extension World {
     monitor.feed.flatMap { entityFeed(EntitySourceID($0.string)) }
   }
 
-  /// Continues what waits for time: judging again, and memberships that begin after a while.
+  /// Whether judgements wait that are due.
+  public var isJudging: Bool {
+    moving(GeotriggerMonitor.self).contains { id in
+      guard let watch = geotriggers.number(of: id).flatMap({ fencing.watches[$0] }) else { return false }
+      return watch.isBehind || watch.rejudging != nil || watch.dwelling.first.map { $0.due <= clock.now } ?? false
+    }
+  }
+
+  /// Whether so much waits that no more should come.
+  public var isFarBehind: Bool { fencing.watches.values.contains { $0.waiting.count > 100_000 } }
+
+  /// Judges a part of what waits.
+  mutating func continueJudging() {
+    for id in moving(GeotriggerMonitor.self) { advanceGeotrigger(id) }
+  }
+
+  /// Continues what waits, in order: fixes, memberships that begin after a while, judging again.
   mutating func advanceGeotrigger(_ id: GeotriggerMonitorID) {
     guard let monitor = geotriggers[id] else { return }
-    let now = clock.now
-    judge(monitor) { $0.endDwelling(until: now) }
+    judge(monitor) { judge in
+      judge.proceed()
+      judge.endDwelling()
+    }
     judgeAgain(monitor)
   }
 }

@@ -11,7 +11,7 @@ extension World {
     guard !fixes.isEmpty else { return }
     forEachMonitor(of: feed) { world, monitor in
       let ordered = fixes.count > 1 ? fixes.sorted { $0.time < $1.time } : fixes
-      world.judge(monitor) { judge in for fix in ordered { judge.judge(fix) } }
+      world.judge(monitor) { judge in for fix in ordered { judge.take(.fix(fix, .moved)) } }
     }
   }
 
@@ -19,7 +19,7 @@ extension World {
   public mutating func forget(_ objects: [Int], of feed: ObjectReference) {
     guard !objects.isEmpty else { return }
     forEachMonitor(of: feed) { world, monitor in
-      world.judge(monitor) { judge in for number in objects { judge.forget(number, .objectPurged) } }
+      world.judge(monitor) { judge in for number in objects { judge.take(.purged(number)) } }
     }
   }
 
@@ -40,6 +40,7 @@ extension World {
   /// Runs judgements for one monitor, and publishes what they count.
   mutating func judge(_ monitor: GeotriggerMonitor, _ body: (inout FenceJudge) -> Void) {
     guard let number = geotriggers.number(of: monitor.id), let watch = fencing.watches.removeValue(forKey: number) else { return }
+    let (wasBehind, waiting) = (watch.isBehind, watch.waiting.count)
     let counts = (watch.insideCount, watch.eventCount, watch.lateCount, watch.inaccurateCount)
     let set =
       watch.fences
@@ -48,10 +49,14 @@ extension World {
     let asksForAttributes = monitor.condition != nil || monitor.message != nil
     let observations = asksForAttributes ? entityFeed(of: monitor)?.contents.observations : nil
     var judge = FenceJudge(
-      monitor, consume watch, set, store ?? FeatureStore(), features, observations, transformer, geodesy, now: clock.now)
+      monitor, consume watch, set, store ?? FeatureStore(), features, observations, transformer, geodesy, now: clock.now,
+      effort: fencing.effort)
     body(&judge)
+    fencing.effort = judge.effort
     fencing.watches[number] = judge.watch
-    recordUndo(Judged(monitor: monitor.id, number: number, objects: judge.before, counts: counts, whole: nil))
+    recordUndo(
+      Judged(
+        monitor: monitor.id, number: number, objects: judge.before, counts: counts, wasBehind: wasBehind, waiting: waiting, whole: nil))
     publish(judge.watch, of: monitor.id)
   }
 
@@ -60,7 +65,7 @@ extension World {
     var new = old
     (new.insideCount, new.eventCount) = (watch.insideCount, watch.eventCount)
     (new.lateCount, new.inaccurateCount) = (watch.lateCount, watch.inaccurateCount)
-    new.awaitsTicks = watch.rejudging != nil || !watch.dwelling.isEmpty
+    new.awaitsTicks = watch.isBehind || watch.rejudging != nil || !watch.dwelling.isEmpty
     if new != old { changeKnown(id) { $0.live = new } }
   }
 
@@ -90,7 +95,7 @@ extension World {
         fencing.watches[number]?.rejudging?.isStart = true
         judgeAgain(monitor)
       } else {
-        judge(monitor) { [fixes = fixes(of: monitor)] judge in for fix in fixes { judge.judge(fix, .monitorStarted) } }
+        judge(monitor) { [fixes = fixes(of: monitor)] judge in for fix in fixes { judge.take(.fix(fix, .monitorStarted)) } }
       }
     } catch {
       changeKnown(monitor.id) { $0.live.status = .failedToStart(error) }
@@ -101,7 +106,7 @@ extension World {
     if monitor.isRunning, let number = geotriggers.number(of: monitor.id) {
       keepForRollback(monitor.id, number)
       judge(monitor) { judge in
-        for number in judge.watch.objects.numbers(after: .min, limit: .max) { judge.forget(number, .monitorStopped) }
+        judge.forgetAll(.monitorStopped)
         judge.watch.dwelling = []
         judge.watch.rejudging = nil
         judge.watch.fences = nil
@@ -130,7 +135,9 @@ extension World {
 
   mutating func keepForRollback(_ id: GeotriggerMonitorID, _ number: Int) {
     recordUndo(
-      Judged(monitor: id, number: number, objects: [], counts: (0, 0, 0, 0), whole: fencing.watches[number] ?? Watch()))
+      Judged(
+        monitor: id, number: number, objects: [], counts: (0, 0, 0, 0), wasBehind: false, waiting: 0,
+        whole: fencing.watches[number] ?? Watch()))
   }
 
   /// The last fixes of a feed that runs.

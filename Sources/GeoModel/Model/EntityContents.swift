@@ -166,16 +166,21 @@ public struct EntityContents: Sendable {
   }
 
   /// The tracks of some entities, or all, as lines with the attributes of their entities; nil if they have more observations than a limit.
-  public func lines(of chosen: [Int]?, at limit: Int) -> FeatureStore? {
+  ///
+  /// - Parameter last: maximum number of observations of each, which are its last ones.
+  public func lines(
+    of chosen: [Int]?, at limit: Int, last: Int = .max, checking check: () throws -> Void
+  ) rethrows -> FeatureStore? {
     let count = chosen.map { $0.reduce(0) { $0 + (tracks.read($1) { $0.pointee.observations.count } ?? 0) } }
     guard count ?? observations.count <= limit else { return nil }
     var batch = FeatureBatch()
     let all = chosen.map { Set($0).sorted() } ?? tracks.map { numbers[$0.id] ?? 0 }
-    for entity in all {
-      guard let track = tracks[entity], let head = entities.feature(id: entity), let first = track.observations.first,
-        let last = track.observations.last
+    for (index, entity) in all.enumerated() {
+      if index & 255 == 255 { try check() }
+      guard let observed = tracks[entity]?.observations.suffix(last), let head = entities.feature(id: entity), let first = observed.first,
+        let last = observed.last
       else { continue }
-      let points = track.observations.compactMap { observation in
+      let points = observed.compactMap { observation in
         observations.feature(id: observation.id)?.position.map { point in
           Point(x: point.x, y: point.y, z: point.z, m: Double(observation.time.nanoseconds) / 1e9)
         }
@@ -185,7 +190,7 @@ public struct EntityContents: Sendable {
       for (name, time) in [("startTime", first.time), ("endTime", last.time)] {
         batch.set(column: batch.column(named: name), .string(time.text))
       }
-      batch.set(column: batch.column(named: "observationCount"), integer: Int64(track.observations.count))
+      batch.set(column: batch.column(named: "observationCount"), integer: Int64(observed.count))
     }
     let more = [("startTime", FieldType.dateTime), ("endTime", .dateTime), ("observationCount", .integer)]
     var store = FeatureStore(fields: entities.fields + more.map { Field(name: $0.0, type: $0.1) })
@@ -201,8 +206,8 @@ public struct EntityContents: Sendable {
   mutating func receive(
     _ given: FeatureBatch, _ schema: EntitySchema, _ limits: EntityLimits, at now: Instant, _ ground: Ground
   ) throws(StoreFailure) -> EntityReceipt {
-    observations.compact()
-    entities.compact()
+    observations.compact(for: given.count)
+    entities.compact(for: given.count)
     guard Int(observations.rowLimit) + given.count < Int(UInt32.max) - 2048 else { throw StoreFailure(StoreError.tooManyRows) }
     var receipt = EntityReceipt()
     var batch = given

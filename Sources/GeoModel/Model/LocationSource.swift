@@ -106,8 +106,10 @@ public struct Replay: Sendable {
   public let loops: Bool
   /// Read when the source starts from the beginning; not empty while it runs.
   var locations = Shared<[Location]>([])
-  /// Maximum number of locations: they are read on the loop.
-  static let limit = 20_000
+  /// The number of the reading under way; nil if none is.
+  var reading: Int?
+  /// Maximum number of locations; and of features that are read on the loop.
+  static let (limit, onLoop) = (1_000_000, 2000)
 
   public init(layer: LayerID, timeField: String, factor: Double, loops: Bool) {
     (self.layer, self.timeField, self.factor, self.loops) = (layer, timeField, factor, loops)

@@ -162,12 +162,15 @@ extension World {
     realTime = now
     guard isMoving else { return }
     let time = clock.time(at: now)
+    let isTick = time >= clock.nextTick
     skipTicks(to: time)
-    advance(to: time)
+    // Judgements that wait go on between ticks.
+    if isTick || !isJudging { advance(to: time) } else { continueJudging() }
   }
 
-  /// Makes the next tick of the advance; when nothing moves or no tick is left, goes to its end.
+  /// Makes the next tick of the advance, behind judgements that wait; when nothing moves or no tick is left, goes to its end.
   public mutating func continueAdvance() {
+    if clock.mode == .manual, isJudging { return continueJudging() }
     guard let advance else { return }
     if clock.mode == .real {
       pass(realTime: advance.end)
@@ -195,7 +198,7 @@ extension World {
       guard let view = views[id] else { continue }
       if let animation = view.animation { advance(animation, of: view) } else { advanceController(of: view) }
     }
-    for id in moving(GeotriggerMonitor.self) { advanceGeotrigger(id) }
+    continueJudging()
   }
 
   /// Advances a real clock without ticks, while nothing moves.

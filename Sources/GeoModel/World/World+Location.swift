@@ -100,13 +100,12 @@ extension World {
     case .simulated: run(id)
     case .replay(var replay):
       if source.emitted == 0 || source.hasEnded {
-        let refusals: [LocationRefusal?]
-        do throws(Failure) { (replay.locations, refusals) = try read(replay) } catch { return settle(id, .failedToStart(error)) }
-        changeKnown(id) {
-          $0.feed = .replay(replay)
-          $0.emitted = 0
-        }
-        count(refusals, of: id, by: nil)
+        do throws(Failure) {
+          let reading = try reading(replay, of: id)
+          guard reading.store.count > Replay.onLoop else { return take(reading.outcome(), of: replay, id) }
+        } catch { return settle(id, .failedToStart(error)) }
+        replay.reading = makeNumber()
+        return changeKnown(id) { $0.feed = .replay(replay) }
       }
       run(id)
     case .external(let authorization):
@@ -130,6 +129,27 @@ extension World {
       run(id)
       receive(lastLocation(of: entity).map { [$0] } ?? [], from: id)
     }
+  }
+
+  /// Goes on with the start of a replay that is read, unless it was stopped meanwhile.
+  public mutating func take(_ outcome: ReplayReading.Outcome, of reading: ReplayReading) {
+    guard let source = locationSources[reading.source], source.status == .starting, case .replay(let replay) = source.feed,
+      replay.reading == reading.replay.reading
+    else { return }
+    take(outcome, of: replay, reading.source)
+  }
+
+  private mutating func take(_ outcome: ReplayReading.Outcome, of replay: Replay, _ id: LocationSourceID) {
+    var replay = replay
+    replay.reading = nil
+    let refusals: [LocationRefusal: Int]
+    do throws(Failure) { (replay.locations, refusals) = try outcome.result.get() } catch { return settle(id, .failedToStart(error)) }
+    changeKnown(id) {
+      $0.feed = .replay(replay)
+      $0.emitted = 0
+    }
+    count(refusals, of: id, by: nil)
+    run(id)
   }
 
   private mutating func run(_ id: LocationSourceID) {

@@ -65,7 +65,12 @@ extension World {
 
   mutating func count(_ refusals: [LocationRefusal?], of id: LocationSourceID, by origin: Origin?) {
     guard refusals.contains(where: { $0 != nil }) else { return }
-    changeKnown(id, by: origin) { for case let refusal? in refusals { $0.refusals[refusal.rawValue, default: 0] += 1 } }
+    count(Dictionary(refusals.compactMap { $0.map { ($0, 1) } }, uniquingKeysWith: +), of: id, by: origin)
+  }
+
+  mutating func count(_ refusals: [LocationRefusal: Int], of id: LocationSourceID, by origin: Origin?) {
+    guard !refusals.isEmpty else { return }
+    changeKnown(id, by: origin) { for (refusal, count) in refusals { $0.refusals[refusal.rawValue, default: 0] += count } }
   }
 
   /// The source is alive, although it has no new location.

@@ -133,6 +133,7 @@ public struct World: Sendable {
     history.isCut = false
     oldestReverted = nil
     propagated = 0
+    fencing.effort = 0
     journal.clear()
     start = Start(
       revision: revision, changes: changes.count, examined: examined, ended: ended.count, taps: taps.count, advance: advance,

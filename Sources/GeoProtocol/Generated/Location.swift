@@ -727,9 +727,9 @@ public enum LocationProtocol {
   /// their times and at their intervals. The first one comes with the first tick. Numbers in the fields `speed`
   /// (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z where points have none, as in GPX.
   ///
-  /// The features are read by `location/start`, when it starts at the beginning: at most 20,000 (`tooMany` counts the
-  /// others). Starting fails while the layer is not loaded, and if no point has a time. A replay that loops begins
-  /// again after the mean interval, its timestamps going on.
+  /// The features are read by `location/start`, when it starts at the beginning: at most 1,000,000 (`tooMany` counts
+  /// the others). Starting fails while the layer is not loaded, and if no point has a time. A replay that loops
+  /// begins again after the mean interval, its timestamps going on.
   public enum CreateReplay {
     public static let name: StaticString = "location/createReplay"
 

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.6.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e538481da609ec49"
+  public static let hash = "a9f10cfc97560ac9"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",

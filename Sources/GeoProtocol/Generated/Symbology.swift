@@ -176,7 +176,7 @@ public enum SymbologyProtocol {
   }
 
   /// What a layer over an entity source shows of where its entities have been. The server stores and publishes it;
-  /// `feature/query` has the observations and tracks.
+  /// `feature/query` has the observations and tracks, and `view/identify` finds what is shown of them.
   public struct TrackDisplay: JSONDecodable, JSONEncodable, Sendable {
     /// Maximum number of observations shown of each track, the entity included. What the source keeps is a limit of
     /// its own.

@@ -1147,6 +1147,8 @@ public enum ViewProtocol {
     public var name: String
     /// The spatial reference of the geometries; absent for a group.
     public var spatialReference: String?
+    /// Of a layer over an entity source, what the features of this result are; absent for others.
+    public var entityFeatures: EntityProtocol.EntityFeatures?
     /// The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`.
     public var features: JSONOpaque?
     /// For each feature: the distance from the screen point to what is drawn of it; 0 on it. Unit: device-independent
@@ -1169,14 +1171,16 @@ public enum ViewProtocol {
 
     public init(
       layer: String? = nil, overlay: String? = nil, name: String, spatialReference: String? = nil,
-      features: JSONOpaque? = nil, distances: [Double], popups: [SymbologyProtocol.Popup],
-      clusters: [ClusterProtocol.Cluster]? = nil, clusterDistances: [Double]? = nil, exceededLimit: Bool,
-      sublayerResults: [ViewProtocol.IdentifyResult], error: SessionProtocol.Failure? = nil
+      entityFeatures: EntityProtocol.EntityFeatures? = nil, features: JSONOpaque? = nil, distances: [Double],
+      popups: [SymbologyProtocol.Popup], clusters: [ClusterProtocol.Cluster]? = nil,
+      clusterDistances: [Double]? = nil, exceededLimit: Bool, sublayerResults: [ViewProtocol.IdentifyResult],
+      error: SessionProtocol.Failure? = nil
     ) {
       self.layer = layer
       self.overlay = overlay
       self.name = name
       self.spatialReference = spatialReference
+      self.entityFeatures = entityFeatures
       self.features = features
       self.distances = distances
       self.popups = popups
@@ -1198,6 +1202,8 @@ public enum ViewProtocol {
       self.spatialReference = try spatialReference.isPresent
         ? SessionProtocol.readSpatialReference(spatialReference)
         : nil
+      let entityFeatures = json["entityFeatures"]
+      self.entityFeatures = try entityFeatures.isPresent ? EntityProtocol.EntityFeatures(from: entityFeatures) : nil
       let features = json["features"]
       self.features = try features.isPresent ? features.opaque("array") : nil
       self.distances = try json["distances"].numbers()
@@ -1227,6 +1233,10 @@ public enum ViewProtocol {
       if let spatialReference {
         writer.key("spatialReference")
         writer.value(spatialReference)
+      }
+      if let entityFeatures {
+        writer.key("entityFeatures")
+        entityFeatures.encode(to: &writer)
       }
       if let features {
         writer.key("features")
@@ -2185,6 +2195,11 @@ public enum ViewProtocol {
   /// answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie
   /// above the features of their layer or overlay; they have popups if `featureReduction` defines one.
   ///
+  /// A layer over an entity source has up to three results, each with up to `maximumResults` features: its entities,
+  /// and below them, as its `trackDisplay` says, previous observations, with the number of their entity as `entity`,
+  /// and the lines of tracks, whose ids are those of their entities. The last two are those of entities that the
+  /// layer's filters show.
+  ///
   /// Positions are transformed to the map's reference and joined by straight lines there; a feature that has a
   /// position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is
   /// found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes
@@ -2297,10 +2312,11 @@ public enum ViewProtocol {
     }
   }
 
-  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected. The mode applies
-  /// to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other
-  /// modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched.
-  /// Features that are removed before the task ends are left out. Undo does not change selections.
+  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous
+  /// observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is
+  /// found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden
+  /// or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo
+  /// does not change selections.
   public enum Select {
     public static let name: StaticString = "view/select"
 

@@ -90,7 +90,8 @@ public protocol ViewHandlers: MethodHandlers {
     _ params: Identify.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Identify.Result>
 
-  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected.
+  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous
+  /// observations and track lines.
   static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
 
   /// Sets how the view follows a location; absent members stay as they are.

@@ -19,6 +19,8 @@ struct Identification: Sendable {
   /// The hits in one layer or overlay.
   struct Found: Sendable {
     let layer: DrawnLayer
+    /// Of a layer over an entity source, what its features are.
+    let kind: EntityFeatures?
     /// The enclosing groups that have results of their own, outermost first.
     let groups: [Layer]
     var hits: Hits
@@ -54,7 +56,7 @@ struct Identification: Sendable {
     throw .outOfRange(number, expected: "number from 0 to the view's \(side)", path: "/screenPoint/\(axis)")
   }
 
-  /// The hits of each layer and overlay that is searched, topmost first.
+  /// The hits of each layer and overlay that is searched, topmost first; of entities, previous observations and track lines apart.
   func found(_ share: WorkShare) throws -> [Found] {
     let extent: ViewSnapshot.Extent =
       switch target {
@@ -66,19 +68,26 @@ struct Identification: Sendable {
       (layer, layer.stratum == .overlay ? [] : groups(around: LayerID(layer.object.id)) ?? [])
     }
     let shares = share.split(by: layers.map { $0.0.store.count + 1 })
-    return try zip(layers, shares).map { (layer, share) in try found(in: layer.0, layer.1, share) }
+    return try zip(layers, shares).flatMap { (layer, share) in
+      let tracks = try layer.0.tracks(in: world) { try share.work?.checkCancelled() }
+      let parts = [(kind: layer.0.entityFeatures(in: world), layer: layer.0)] + tracks.map { ($0.kind, $0.layer) }
+      let all = try zip(parts, share.split(by: parts.map { $0.layer.store.count + 1 })).map { (part, share) in
+        try found(in: part.layer, part.kind, layer.1, share)
+      }
+      return all[0].error == nil ? all : [all[0]]
+    }
   }
 
-  private func found(in layer: DrawnLayer, _ groups: [Layer], _ share: WorkShare) throws -> Found {
+  private func found(in layer: DrawnLayer, _ kind: EntityFeatures?, _ groups: [Layer], _ share: WorkShare) throws -> Found {
     do {
       let shares = share.split(by: 1, 1)
       let clusters = try layer.clusters(checking: shares[0].checkpoint)
       let hits = try layer.hits(
         in: circle, of: view, limit: limit, clusters: clusters, world.transformer, checking: shares[1].checkpoint
       ) { try share.work?.checkCancelled() }
-      return Found(layer: layer, groups: groups, hits: hits, clusters: clusters, error: nil)
+      return Found(layer: layer, kind: kind, groups: groups, hits: hits, clusters: clusters, error: nil)
     } catch let error as TransformError {
-      return Found(layer: layer, groups: groups, hits: Hits(), error: error)
+      return Found(layer: layer, kind: kind, groups: groups, hits: Hits(), error: error)
     }
   }
 

@@ -36,7 +36,8 @@ extension ViewService {
     let identification = try Identification(params, in: world)
     let mode = SelectionMode(params.mode)
     return TaskPlan(.edit) { worker in
-      let found = try identification.found(WorkShare(worker.work)).map { ($0.layer.object, $0.ids) }
+      let found = try identification.found(WorkShare(worker.work)).filter { $0.kind ?? .entities == .entities }
+        .map { ($0.layer.object, $0.ids) }
       return { world in
         let results = try found.compactMap { (object, ids) in try select(ids, mode, of: object, &world) }
         return .init(revision: world.revision, results: results)
@@ -112,7 +113,7 @@ private struct IdentifyWriting {
     let clusters = isWritten ? try found.clusters.map { try written(hits.clusters, of: $0, layer, share) } : nil
     return .init(
       layer: isOverlay ? nil : layer.object.id, overlay: isOverlay ? layer.object.id : nil, name: layer.name,
-      spatialReference: layer.reference.definition, features: isWritten ? try written(rows, of: layer) : nil,
+      spatialReference: layer.reference.definition, entityFeatures: found.kind?.wire, features: isWritten ? try written(rows, of: layer) : nil,
       distances: isWritten ? hits.hits.map(\.distance) : [], popups: popups, clusters: clusters,
       clusterDistances: clusters.map { _ in hits.clusters.map(\.distance) }, exceededLimit: hits.exceedsLimit,
       sublayerResults: [], error: found.error.map { Wire.failure(RPCError($0).failure) })
@@ -141,7 +142,7 @@ private struct IdentifyWriting {
   private mutating func written(_ rows: [FeatureRow], of layer: DrawnLayer) throws -> JSONOpaque {
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
-    selection.nulls = layer.features != nil
+    selection.nulls = layer.stratum != .overlay
     return try .made { writer in
       writer.beginArray()
       for row in rows {

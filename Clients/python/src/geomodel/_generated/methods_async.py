@@ -10809,9 +10809,9 @@ class LocationMethods(AsyncCaller):
         in the fields `speed` (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z
         where points have none, as in GPX.
 
-        The features are read by `location/start`, when it starts at the beginning: at most 20,000 (`tooMany`
-        counts the others). Starting fails while the layer is not loaded, and if no point has a time. A replay
-        that loops begins again after the mean interval, its timestamps going on.
+        The features are read by `location/start`, when it starts at the beginning: at most 1,000,000
+        (`tooMany` counts the others). Starting fails while the layer is not loaded, and if no point has a
+        time. A replay that loops begins again after the mean interval, its timestamps going on.
 
         Args:
             layer: The layer, or table, whose points are replayed; filters do not count.
@@ -15973,6 +15973,11 @@ class ViewMethods(AsyncCaller):
         cluster. Clusters lie above the features of their layer or overlay; they have popups if
         `featureReduction` defines one.
 
+        A layer over an entity source has up to three results, each with up to `maximumResults` features: its
+        entities, and below them, as its `trackDisplay` says, previous observations, with the number of their
+        entity as `entity`, and the lines of tracks, whose ids are those of their entities. The last two are
+        those of entities that the layer's filters show.
+
         Positions are transformed to the map's reference and joined by straight lines there; a feature that
         has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and
         each copy is found. When the poles of the map are at infinity, latitudes are clamped to
@@ -16052,11 +16057,11 @@ class ViewMethods(AsyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewSelectResult:
-        """Selects the features that `view/identify` finds; those that are in a cluster are not selected. The
-        mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears
-        the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of
-        their scale range are not searched. Features that are removed before the task ends are left out.
-        Undo does not change selections.
+        """Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor
+        are previous observations and track lines. The mode applies to every layer and overlay that is
+        searched: where nothing is found, mode `new` clears the selection, and other modes leave it
+        unchanged. Layers and overlays that are hidden or out of their scale range are not searched.
+        Features that are removed before the task ends are left out. Undo does not change selections.
 
         Args:
             view: The view.

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "e538481da609ec49"
+PROTOCOL_HASH = "a9f10cfc97560ac9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5895,7 +5895,8 @@ class FeatureReduction(TypedDict):
 
 class TrackDisplay(TypedDict):
     """What a layer over an entity source shows of where its entities have been. The server stores and
-    publishes it; `feature/query` has the observations and tracks.
+    publishes it; `feature/query` has the observations and tracks, and `view/identify` finds what is shown
+    of them.
     """
 
     maximumObservations: NotRequired[int]
@@ -6912,6 +6913,8 @@ class IdentifyResult(TypedDict):
     """Its name; empty for an overlay without one."""
     spatialReference: NotRequired[SpatialReference]
     """The spatial reference of the geometries; absent for a group."""
+    entityFeatures: NotRequired[EntityFeatures]
+    """Of a layer over an entity source, what the features of this result are; absent for others."""
     features: NotRequired[FeatureList]
     """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
     `error`.
