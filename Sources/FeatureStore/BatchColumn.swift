@@ -10,7 +10,7 @@ enum CellTag: UInt8, Sendable {
 }
 
 /// A column of a batch. Rows after its end, and gaps, are null.
-struct BatchColumn: Sendable {
+package struct BatchColumn: Sendable {
   let name: String
   private let nameBytes: [UInt8]
   /// A bool, integer or double as its bits; a text as its offset in ``texts``.
@@ -22,7 +22,7 @@ struct BatchColumn: Sendable {
   /// Whether a text did not fit; the store then refuses the batch.
   private(set) var isOverfull = false
 
-  init(name: String) {
+  package init(name: String = "") {
     self.name = name
     nameBytes = Array(name.utf8)
   }
@@ -37,6 +37,12 @@ struct BatchColumn: Sendable {
       seen |= CellTag.null.bit
     }
   }
+
+  package init(integers: [Int64]) {
+    self.init(name: "", cells: integers.map { UInt64(bitPattern: $0) }, tag: .integer, nulls: [])
+  }
+
+  package init(doubles: [Double]) { self.init(name: "", cells: doubles.map(\.bitPattern), tag: .double, nulls: []) }
 
   init(name: String, texts: [UnsafeRawBufferPointer]) {
     self.init(name: name)
@@ -90,7 +96,7 @@ struct BatchColumn: Sendable {
     }
   }
 
-  mutating func set(_ value: AttributeValue, at row: Int) {
+  package mutating func set(_ value: AttributeValue, at row: Int) {
     switch value {
     case .null: set(0, tag: .null, at: row)
     case .bool(let value): set(value ? 1 : 0, tag: .bool, at: row)

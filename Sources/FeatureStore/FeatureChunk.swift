@@ -96,6 +96,35 @@ package final class FeatureChunk: @unchecked Sendable {
     return copy
   }
 
+  /// A chunk of the same rows, of which none is removed, with some of the attributes in another order.
+  ///
+  /// - Parameter other: the geometries; nil for the same.
+  func sharing(_ kept: [Int], _ other: GeometryColumn?) -> FeatureChunk {
+    let chunk = FeatureChunk()
+    (chunk.count, chunk.live, chunk.ids, chunk.geometry, chunk.stamp) = (count, live, ids, other ?? geometry, stamp)
+    for (number, column) in kept.enumerated() {
+      guard let index = index(of: column) else { continue }
+      chunk.columnNumbers.append(number)
+      chunk.columns.append(columns[index])
+    }
+    chunk.noteAll()
+    return chunk
+  }
+
+  /// Adds the values of a column that the chunk does not have.
+  func add(_ values: BatchColumn, column: Int) {
+    guard values.seen & ~CellTag.null.bit != 0 else { return }
+    let index = makeIndex(of: column)
+    columns[index].append(values, 0..<values.tags.count, at: 0)
+    mark(index)
+    noteAll()
+  }
+
+  func replace(_ other: GeometryColumn) {
+    geometry = other
+    note { $0.note(geometry) }
+  }
+
   @inline(__always)
   package func isLive(_ row: Int) -> Bool { row < count && !removed[row] }
 

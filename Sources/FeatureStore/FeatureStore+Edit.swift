@@ -135,14 +135,6 @@ extension FeatureStore {
   /// Adds an attribute that no feature has.
   package mutating func addColumn(_ name: String) -> Int { schema.add(name) }
 
-  /// Sets an attribute of some rows without a record for undo, in a copy for one query.
-  package mutating func set(_ column: Int, of rows: [UInt32], to values: [AttributeValue]) {
-    for (row, value) in zip(rows, values) where value != .null {
-      schema.note(value.tag.bit, in: column)
-      withChunk(of: row) { $0.set(value, column: column, at: $1) }
-    }
-  }
-
   /// Changes a row's chunk; `body` gets it and the row's index in it.
   mutating func withChunk(of row: UInt32, _ body: (FeatureChunk, Int) -> Void) {
     guard let slot = slot(of: row) else { return }

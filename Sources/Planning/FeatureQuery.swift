@@ -6,6 +6,7 @@ import Filtering
 import GeoModel
 import Geometry
 import Statistics
+import Synchronization
 
 /// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.
 package struct FeatureQuery: Sendable {
@@ -313,23 +314,35 @@ package struct FeatureQuery: Sendable {
   }
 
   private func computed(for rows: [UInt32], _ share: WorkShare) throws -> FeatureQuery {
-    var (result, size) = (self, 0)
-    for (field, share) in zip(computed, share.split(by: computed.map { _ in 1 })) {
-      var values: [AttributeValue] = []
-      values.reserveCapacity(rows.count)
-      for (index, row) in rows.enumerated() {
-        if index & 0x3f == 0 { try share.checkpoint(index, of: rows.count) }
-        let value = result.store[row].map(field.expression.value) ?? .null
-        switch value {
-        case .string(let text), .json(let text): size += text.utf8.count
-        case .null, .bool, .integer, .double: break
-        }
-        try share.checkSize(size)
-        values.append(value)
-      }
-      result.store.set(field.column, of: rows, to: values)
-    }
+    var result = self
     result.computedRows = rows
+    let size = Atomic(0)
+    let rows = zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 } ? rows : rows.sorted()
+    for (field, share) in zip(computed, share.split(by: computed.map { _ in 1 })) {
+      let store = result.store
+      let chunks = store.chunks(of: rows)
+      let made = try share.concurrently(chunks.count) { number in
+        let chunk = chunks[number]
+        if chunk.isWhole, let numbers = field.expression.numbers(of: chunk.chunk) {
+          return store.computed(field.column, of: chunk, numbers)
+        }
+        var values = BatchColumn()
+        for row in rows[chunk.range] {
+          try share.work?.checkCancelled()
+          guard let feature = store[row] else { continue }
+          let value = field.expression.value(of: feature)
+          switch value {
+          case .null: continue
+          case .string(let text), .json(let text):
+            try share.checkSize(size.wrappingAdd(text.utf8.count, ordering: .relaxed).newValue)
+          case .bool, .integer, .double: break
+          }
+          values.set(value, at: feature.index)
+        }
+        return store.computed(field.column, of: chunk, values)
+      }
+      result.store.replace(made, column: field.column)
+    }
     return result
   }
 
