@@ -61,14 +61,31 @@ extension FeatureBatch {
   /// Adds a row with the geometry and the values of a feature's columns.
   public mutating func append(_ feature: FeatureRow, id: Int? = nil, columns names: [String]) {
     begin(id: id)
+    setGeometry(of: feature)
+    for (column, name) in names.enumerated() {
+      let value = feature.value(column)
+      if value != .null { set(column: self.column(named: name), value) }
+    }
+  }
+
+  /// Sets the geometry of the row begun last to that of a feature.
+  mutating func setGeometry(of feature: FeatureRow) {
     if let point = feature.point {
       setPoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z)
     } else {
       setGeometry(feature.geometry)
     }
-    for (column, name) in names.enumerated() {
-      let value = feature.value(column)
-      if value != .null { set(column: self.column(named: name), value) }
+  }
+
+  /// Sets an attribute of the row begun last, without making a value of it.
+  mutating func set(column: Int, _ value: FeatureRow.Attribute) {
+    switch value {
+    case .null: break
+    case .bool(let value): set(column: column, bool: value)
+    case .integer(let value): set(column: column, integer: value)
+    case .double(let value): set(column: column, double: value)
+    case .string(let text): set(column: column, utf8: text)
+    case .json(let text): set(column: column, json: text)
     }
   }
 

@@ -78,7 +78,7 @@ extension FeatureStore {
       let slot = slots.count - 1
       let chunk = slots[slot].owned()
       let rows = done..<min(batch.count, done + FeatureChunk.capacity - chunk.count)
-      noteIDs(ids[rows], of: chunk, base: slots[slot].base)
+      noteIDs(ids[rows], of: chunk, from: chunk.count, base: slots[slot].base)
       chunk.append(batch, rows, ids: ids[rows], numbers: numbers)
       slots[slot].noteStamp()
       nextRow += UInt32(rows.count)
@@ -134,7 +134,9 @@ extension FeatureStore {
   }
 
   /// Registers the ids of rows that are about to be added to a chunk.
-  private mutating func noteIDs(_ ids: ArraySlice<Int>, of chunk: FeatureChunk, base: UInt32) {
+  ///
+  /// - Parameter count: the number of rows that the chunk has before.
+  mutating func noteIDs(_ ids: ArraySlice<Int>, of chunk: FeatureChunk, from count: Int, base: UInt32) {
     guard let first = ids.first, let last = ids.last, let greatest = ids.max() else { return }
     nextID = max(nextID, greatest + 1)
     if chunk.isOrdered, first > orderedIDs.last?.last ?? -1, ids.isAscending {
@@ -149,9 +151,9 @@ extension FeatureStore {
       // Ids stop ascending inside the chunk, so all of its ids become exceptions.
       chunk.isOrdered = false
       if orderedIDs.last?.base == base { orderedIDs.removeLast() }
-      for row in 0..<chunk.count where chunk.isLive(row) { otherIDs[chunk.ids[row]] = base + UInt32(row) }
+      for row in 0..<count where chunk.isLive(row) { otherIDs[chunk.ids[row]] = base + UInt32(row) }
     }
-    let start = base + UInt32(chunk.count)
+    let start = base + UInt32(count)
     for (row, id) in ids.enumerated() { otherIDs[id] = start + UInt32(row) }
   }
 }

@@ -149,6 +149,9 @@ public struct FeatureStore: Sendable {
     keptIndex.insert(new)
   }
 
+  /// Takes over an index of the same rows.
+  mutating func keep(_ index: SpatialIndex) { keptIndex = index }
+
   mutating func clearIndex() {
     keptIndex = SpatialIndex()
     if lateIndex != nil { lateIndex = LateIndex() }

@@ -16,9 +16,14 @@ package struct GeometryColumn: Sendable {
   private(set) var others: [Geometry?] = []
   private(set) var isPacked = true
 
-  init() {}
+  package init() {}
 
-  init(x: [Double], y: [Double], z: [Double]) {
+  package init(_ geometries: [Geometry]) {
+    if case .point? = geometries.first { reserve(geometries.count) } else { others.reserveCapacity(geometries.count) }
+    for (row, geometry) in geometries.enumerated() { set(geometry, at: row) }
+  }
+
+  package init(x: [Double], y: [Double], z: [Double]) {
     self.x = x
     self.y = y
     self.z = z
@@ -29,7 +34,24 @@ package struct GeometryColumn: Sendable {
     }
   }
 
-  var count: Int { isPacked ? x.count : others.count }
+  package var count: Int { isPacked ? x.count : others.count }
+
+  /// The type of geometries that differ.
+  static let mixedType = "Unknown"
+
+  /// The simple features type of all geometries; nil if there are none.
+  var typeName: String? {
+    guard !isPacked else { return x.indices.contains { has($0) } ? "Point" : nil }
+    let types = Set(others.lazy.compactMap { $0?.typeName })
+    return types.count > 1 ? Self.mixedType : types.first
+  }
+
+  /// Whether a row has a geometry, even an empty one.
+  @inline(__always)
+  package func has(_ row: Int) -> Bool {
+    guard row < count else { return false }
+    return isPacked ? !x[row].isNaN || y[row] == 1 : others[row] != nil
+  }
 
   package subscript(row: Int) -> Geometry? {
     guard row < count else { return nil }
@@ -146,7 +168,7 @@ package struct GeometryColumn: Sendable {
 
   /// Adds one row of another column.
   @inline(__always)
-  mutating func append(_ other: GeometryColumn, _ row: Int) {
+  package mutating func append(_ other: GeometryColumn, _ row: Int) {
     if isPacked, z.isEmpty, other.z.isEmpty, let point = other.packedPoint(row) {
       x.append(point.x)
       y.append(point.y)

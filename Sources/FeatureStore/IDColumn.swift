@@ -9,6 +9,8 @@ struct IDColumn: Sendable {
 
   var count: Int { list.isEmpty ? run.count : list.count }
 
+  var values: [Int] { list.isEmpty ? Array(run) : list }
+
   @inline(__always)
   subscript(row: Int) -> Int { list.isEmpty ? run.lowerBound &+ row : list[row] }
 

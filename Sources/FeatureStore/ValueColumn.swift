@@ -71,6 +71,19 @@ package struct ValueColumn: Sendable {
     }
   }
 
+  /// The types of the values, one bit each.
+  var seen: UInt8 {
+    switch layout {
+    case .sparse, .mixed: values.reduce(0) { $0 | $1.tag.bit }
+    case .bools: nulls.count < count ? CellTag.bool.bit : 0
+    case .integers: nulls.count < count ? CellTag.integer.bit : 0
+    case .doubles: nulls.count < count ? CellTag.double.bit : 0
+    case .codes: codes.codes.contains { $0 != CodeColumn.none } ? CellTag.string.bit : 0
+    case .strings: texts.offsets.contains { $0 != TextArena.none } ? CellTag.string.bit : 0
+    case .json: texts.offsets.contains { $0 != TextArena.none } ? CellTag.json.bit : 0
+    }
+  }
+
   // MARK: Single values
 
   mutating func set(_ value: AttributeValue, at row: Int) {

@@ -169,6 +169,25 @@ extension CoordinateTransformer {
     }
   }
 
+  /// Transforms points in columns, in place; without Z where `z` is empty. On a throw the columns are undefined.
+  public func transform(
+    x: inout [Double], y: inout [Double], z: inout [Double], from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) {
+    let (hasZ, stride) = (!z.isEmpty, z.isEmpty ? 2 : 3)
+    var values = [Double](repeating: 0, count: x.count * stride)
+    for row in x.indices {
+      (values[row * stride], values[row * stride + 1]) = (x[row], y[row])
+      if hasZ { values[row * stride + 2] = z[row] }
+    }
+    try values.withUnsafeMutableBufferPointer { buffer in
+      Result { () throws(TransformError) in try transform(buffer, stride: stride, hasZ: hasZ, from: source, to: target) }
+    }.get()
+    for row in x.indices {
+      (x[row], y[row]) = (values[row * stride], values[row * stride + 1])
+      if hasZ { z[row] = values[row * stride + 2] }
+    }
+  }
+
   public func transform(
     _ point: Point, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Point {

@@ -59,6 +59,11 @@ public struct ColumnData: Sendable {
     self.reference = reference
   }
 
+  /// - Parameter type: the simple features type of the geometries; nil for a table.
+  public init(_ store: FeatureStore, of type: String?, reference: SpatialReference) {
+    (self.store, self.reference, geometryType) = (store, reference, type)
+  }
+
   /// - Parameter type: the simple features type of the batch; nil without geometries.
   @discardableResult
   public mutating func append(_ batch: FeatureBatch, of type: String?) throws(StoreFailure) -> AddedFeatures {

@@ -79,7 +79,7 @@ struct DerivedFeatures: Sendable {
   }
 
   /// The plan of a task that makes features.
-  func plan(_ make: @escaping @Sendable (Worker) throws -> DerivedRows) -> Plan<Result> {
+  func plan(_ make: @escaping @Sendable (Worker) throws -> any DerivedContent) -> Plan<Result> {
     TaskPlan { worker in
       let rows = try make(worker)
       let data = try rows.data(in: reference)
@@ -213,42 +213,66 @@ struct DerivedFeatures: Sendable {
   func mapped<Tools: ~Copyable>(
     _ worker: Worker, tools: @Sendable () throws -> Tools,
     _ body: @Sendable (FeatureRow, Geometry, borrowing GeometryCalculator, borrowing Tools) throws -> Geometry?
-  ) throws -> DerivedRows {
-    let input = try input(worker)
-    let chunk = 256
-    let parts = try WorkShare(worker.work).concurrently((input.rows.count + chunk - 1) / chunk) { number in
+  ) throws -> DerivedParts {
+    try parts(of: 256, worker) { rows, output in
       do {
         let calculator = try GeometryCalculator()
         let tools = try tools()
-        var made: [Swift.Result<Geometry?, RPCError>] = []
-        for index in number * chunk..<min((number + 1) * chunk, input.rows.count) {
+        var (part, made) = (DerivedParts.Part(), [Geometry]())
+        for (index, row) in rows.enumerated() {
           try worker.checkCancelled()
-          guard let row = input.query.store[input.rows[index]], let geometry = input.geometries[index] else {
-            made.append(.success(nil))
-            continue
-          }
-          do { made.append(.success(try body(row, geometry, calculator, tools))) } catch {
+          guard let feature = output.features.store[row], let own = try output.geometry(of: feature, index, &part, worker) else { continue }
+          do {
+            guard let geometry = try body(feature, own, calculator, tools) else { continue }
+            part.rows.append(row)
+            made.append(geometry)
+          } catch {
             switch error as? EngineError {
             case .unavailable?, .interrupted?: throw error
             case .failed?, .tooExpensive?, .engineFailed?, .invalid?, nil: break
             }
             if error is CancellationError { throw error }
-            made.append(.failure(GeometryBatch.failure(error)))
+            part.failed.append(.init(id: feature.id, reason: GeometryBatch.failure(error).message))
           }
         }
-        return made
+        part.geometry = .init(made)
+        return part
       } catch let error as EngineError { throw SpatialError(error) }
     }
-    var rows = DerivedRows(fields(input.query), failed: input.failed)
-    for (index, result) in parts.joined().enumerated() {
-      guard let row = input.query.store[input.rows[index]] else { continue }
-      switch result {
-      case .success(nil): continue
-      case .success(let geometry): rows.append(id: row.id, geometry, values(of: row, input.query))
-      case .failure(let error): rows.failed.append(.init(id: row.id, reason: error.message))
+  }
+
+  /// Features as they are, in the reference of the result.
+  func copied(_ worker: Worker) throws -> DerivedParts {
+    try parts(of: StoreCopy.size, worker) { rows, output in
+      try worker.checkCancelled()
+      var part = DerivedParts.Part()
+      if !output.changesGeometries {
+        part.rows = output.features.store.rowsWithGeometry(rows)
+      } else if let points = try output.points(of: rows) {
+        (part.rows, part.geometry) = (Array(rows), points)
+      } else {
+        var made: [Geometry] = []
+        for (index, row) in rows.enumerated() {
+          try worker.checkCancelled()
+          guard let feature = output.features.store[row], let geometry = try output.geometry(of: feature, index, &part, worker) else { continue }
+          part.rows.append(row)
+          made.append(geometry)
+        }
+        part.geometry = .init(made)
       }
+      return part
     }
-    return rows
+  }
+
+  private func parts(
+    of size: Int, _ worker: Worker, _ make: @Sendable (ArraySlice<UInt32>, FeatureOutput) throws -> DerivedParts.Part
+  ) throws -> DerivedParts {
+    let shares = WorkShare(worker.work).split(by: 1, 4, 1)
+    let (output, rows, _) = try output.page([], offset: 0, limit: .max, shares[0])
+    let parts = try shares[1].concurrently((rows.count + size - 1) / size) { number in
+      try make(rows.dropFirst(number * size).prefix(size), output)
+    }
+    return DerivedParts(parts, output, columns(output.features), shares[2])
   }
 
   /// The attributes that are kept.
@@ -261,19 +285,94 @@ struct DerivedFeatures: Sendable {
   private func columns(_ query: FeatureQuery) -> [Int] { output.selection.columns ?? Array(0..<query.store.schema.count) }
 }
 
+extension FeatureOutput {
+  /// The geometry of a feature in the reference of the result; nil if it has none there.
+  fileprivate func geometry(
+    of feature: FeatureRow, _ index: Int, _ part: inout DerivedParts.Part, _ worker: Worker
+  ) throws -> Geometry? {
+    var failures: [Failure] = []
+    defer { part.lost += failures.map(\.feature) }
+    switch try shape(of: feature.row, index, &failures, checking: worker.checkCancelled) {
+    case .own: return feature.geometry
+    case .given(let geometry): return geometry
+    }
+  }
+}
+
 extension FeatureProtocol.DerivedFile {
   fileprivate var params: FeatureExport.Params {
     .init(path: path, driver: driver, ifExists: ifExists, layerName: layerName)
   }
 }
 
+/// Features that were made.
+protocol DerivedContent {
+  var failed: [FeatureProtocol.FailedFeature] { get }
+
+  func data(in reference: SpatialReference) throws -> ColumnData
+}
+
+/// Features with the ids and attributes of others, made in parts.
+struct DerivedParts: DerivedContent {
+  struct Part: Sendable {
+    var rows: [UInt32] = []
+    /// The geometries of the rows; nil for their own.
+    var geometry: StoreCopy.Geometries?
+    /// Features without coordinates in the reference of the result.
+    var lost: [FeatureProtocol.FailedFeature] = []
+    var failed: [FeatureProtocol.FailedFeature] = []
+  }
+
+  private let parts: [Part]
+  private let query: FeatureQuery
+  private let columns: [Int]
+  private let share: WorkShare
+
+  init(_ parts: [Part], _ output: FeatureOutput, _ columns: [Int], _ share: WorkShare) {
+    (self.parts, query, self.columns, self.share) = (parts, output.features, columns, share)
+  }
+
+  var failed: [FeatureProtocol.FailedFeature] { parts.flatMap(\.lost) + parts.flatMap(\.failed) }
+
+  /// All geometries as one feature without attributes.
+  func united(_ worker: Worker, mends: Bool) throws -> DerivedRows {
+    var rows = DerivedRows([], failed: failed)
+    let geometries = parts.flatMap { part in part.rows.indices.compactMap { part.geometry?[$0] } }
+    if !geometries.isEmpty { rows.append(try GeometryUnion(mends: mends)(geometries, worker), []) }
+    return rows
+  }
+
+  func data(in reference: SpatialReference) throws -> ColumnData {
+    let copy = StoreCopy(of: query.store, rows: parts.flatMap(\.rows), columns: columns)
+    let geometries = try geometries()
+    let chunks = try share.concurrently(copy.chunkCount) { copy.chunk($0, geometries?[$0]) }
+    let (store, type) = copy.store(chunks)
+    return ColumnData(store, of: type ?? "Unknown", reference: reference)
+  }
+
+  /// The geometries of each chunk; nil if all are those of the features.
+  private func geometries() throws -> [StoreCopy.Geometries]? {
+    guard parts.contains(where: { $0.geometry != nil }) else { return nil }
+    if parts.dropLast().allSatisfy({ $0.rows.count == StoreCopy.size }) { return parts.map { $0.geometry ?? .init() } }
+    var chunks: [StoreCopy.Geometries] = []
+    for part in parts {
+      try share.work?.checkCancelled()
+      guard let geometry = part.geometry else { continue }
+      for row in part.rows.indices {
+        if chunks.last.map({ $0.count == StoreCopy.size }) ?? true { chunks.append(.init()) }
+        chunks[chunks.count - 1].append(geometry, row)
+      }
+    }
+    return chunks
+  }
+}
+
 /// Features that are made one after the other.
-struct DerivedRows {
+struct DerivedRows: DerivedContent {
   var failed: [FeatureProtocol.FailedFeature]
   private var batch = FeatureBatch()
   private var count = 0
   private var type: String?
-  private(set) var geometries: [Geometry] = []
   private let fields: [(String, FieldType?)]
 
   init(_ fields: [(String, FieldType?)], failed: [FeatureProtocol.FailedFeature] = []) {
@@ -286,7 +385,6 @@ struct DerivedRows {
     count += 1
     batch.begin(id: id ?? count)
     batch.setGeometry(geometry)
-    if let geometry { geometries.append(geometry) }
     if let name = geometry?.typeName { type = type == nil || type == name ? name : "Unknown" }
     for (column, value) in values.enumerated() where value != .null { batch.set(column: column, value) }
   }
@@ -294,13 +392,6 @@ struct DerivedRows {
   /// All attributes of features.
   static func fields(of query: FeatureQuery) -> [(String, FieldType?)] {
     (0..<query.store.schema.count).map { (query.store.schema.name(of: $0), query.store.schema.declaredType(of: $0)) }
-  }
-
-  /// All geometries as one feature without attributes.
-  func united(_ worker: Worker, mends: Bool) throws -> DerivedRows {
-    var rows = DerivedRows([], failed: failed)
-    if !geometries.isEmpty { rows.append(try GeometryUnion(mends: mends)(geometries, worker), []) }
-    return rows
   }
 
   func data(in reference: SpatialReference) throws -> ColumnData {

@@ -115,6 +115,24 @@ struct FeatureOutput: Sendable {
     }
   }
 
+  /// The geometries of features that are all points, moved together; nil for others, and if one has no coordinates in ``reference``.
+  func points(of rows: ArraySlice<UInt32>) throws -> StoreCopy.Geometries? {
+    guard reference != features.reference, maxAllowableOffset == nil, seam == nil else { return nil }
+    var (x, y, z): ([Double], [Double], [Double]) = ([], [], [])
+    for row in rows {
+      guard let point = features.store[row]?.point else { return nil }
+      x.append(point.x)
+      y.append(point.y)
+      if !point.z.isNaN { z.append(point.z) }
+    }
+    guard z.isEmpty || z.count == x.count else { return nil }
+    do throws(TransformError) { try transformer.transform(x: &x, y: &y, z: &z, from: features.reference, to: reference) } catch {
+      guard case .outsideDomain = error else { throw error }
+      return nil
+    }
+    return StoreCopy.Geometries(x: x, y: y, z: z)
+  }
+
   /// The geometry in ``reference``. Lines and rings that go on beyond the edge of the world do so there, too.
   private func moved(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
     guard reference != features.reference else { return geometry }

@@ -13,26 +13,13 @@ extension GeometryColumn {
   ) throws -> GeometryColumn {
     switch self {
     case .points(let x, let y, let z):
-      let stride = z == nil ? 2 : 3
-      var numbers = [Double](repeating: 0, count: x.count * stride)
-      for row in x.indices {
-        numbers[row * stride] = x[row]
-        numbers[row * stride + 1] = y[row]
-        if let z { numbers[row * stride + 2] = z[row] }
-      }
-      do throws(TransformError) {
-        try numbers.withUnsafeMutableBufferPointer { buffer in
-          Result { () throws(TransformError) in
-            try transformer.transform(buffer, stride: stride, hasZ: z != nil, from: source, to: target)
-          }
-        }.get()
-      } catch {
+      var moved = (x: x, y: y, z: z ?? [])
+      do throws(TransformError) { try transformer.transform(x: &moved.x, y: &moved.y, z: &moved.z, from: source, to: target) } catch {
         // Transforms points individually to find all that fail.
         let points = x.indices.map { Geometry.point(Point(x: x[$0], y: y[$0], z: z?[$0])) }
         return try GeometryColumn.any(points).transformed(by: transformer, from: source, to: target)
       }
-      func ordinate(_ number: Int) -> [Double] { x.indices.map { numbers[$0 * stride + number] } }
-      return .points(x: ordinate(0), y: ordinate(1), z: z == nil ? nil : ordinate(2))
+      return .points(x: moved.x, y: moved.y, z: z == nil ? nil : moved.z)
     case .any(let geometries):
       var failures: [ItemError] = []
       var failureCount = 0

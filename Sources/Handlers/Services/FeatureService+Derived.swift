@@ -37,7 +37,7 @@ extension FeatureService {
         return try globe.back(GeometryService.buffered(
           geometry, distance, .geodesic, within: params.maxDeviation, mends: mends, on: globe, worker, calculate))
       }
-      return params.together ? try rows.united(worker, mends: mends) : rows
+      return params.together ? try rows.united(worker, mends: mends) : rows as any DerivedContent
     }
   }
 
@@ -55,12 +55,12 @@ extension FeatureService {
     _ params: FeatureProtocol.Project.Params, in world: inout World
   ) throws -> Plan<FeatureProtocol.Project.Result> {
     let derived = try DerivedFeatures(params, in: &world)
-    return derived.plan { worker in try derived.mapped(worker, tools: {}) { _, geometry, _, _ in geometry } }
+    return derived.plan { worker in try derived.copied(worker) }
   }
 
   package static func calculate(_ params: Calculate.Params, in world: inout World) throws -> Plan<Calculate.Result> {
     let derived = try DerivedFeatures(params, in: &world)
-    return derived.plan { worker in try derived.mapped(worker, tools: {}) { _, geometry, _, _ in geometry } }
+    return derived.plan { worker in try derived.copied(worker) }
   }
 
   // MARK: Areas of other features

@@ -1,0 +1,110 @@
+// Stores made of features of another one, chunk by chunk on any threads: chunks of the same rows share their columns.
+
+import Geometry
+import SpatialIndex
+
+/// A store that is made of features of another: with their ids, some of their attributes, and their geometries or others.
+///
+/// ```swift
+/// let copy = StoreCopy(of: store, rows: store.rowsAscending { _ in }, columns: [0])
+/// let same = copy.store((0..<copy.chunkCount).map { copy.chunk($0) }).store
+/// ```
+package struct StoreCopy: Sendable {
+  /// Rows of a result that are made together.
+  package static let size = FeatureChunk.capacity
+  /// The geometries of some rows.
+  package typealias Geometries = GeometryColumn
+
+  private let source: FeatureStore
+  private let rows: [UInt32]
+  private let columns: [Int]
+
+  /// One chunk of the result.
+  package struct Chunk: Sendable {
+    fileprivate let chunk: FeatureChunk
+    /// The types of each column's values, one bit each.
+    fileprivate let seen: [UInt8]
+    /// The first row of the source if the chunk has its rows and geometries.
+    fileprivate let base: UInt32?
+    fileprivate let geometryType: String?
+
+    fileprivate init(_ chunk: FeatureChunk, seen: [UInt8], base: UInt32?) {
+      (self.chunk, self.seen, self.base, geometryType) = (chunk, seen, base, chunk.geometry.typeName)
+    }
+  }
+
+  /// - Parameters:
+  ///   - rows: existing rows of the source, each once, in the order of the result.
+  ///   - columns: columns of the source, each once.
+  package init(of source: FeatureStore, rows: [UInt32], columns: [Int]) {
+    (self.source, self.rows, self.columns) = (source, rows, columns)
+  }
+
+  package var chunkCount: Int { (rows.count + Self.size - 1) / Self.size }
+
+  /// Makes a chunk, which has ``size`` rows but for the last.
+  ///
+  /// - Parameter geometry: the geometries of its rows; nil for those of the source.
+  package func chunk(_ number: Int, _ geometry: GeometryColumn? = nil) -> Chunk {
+    let rows = rows[number * Self.size..<min((number + 1) * Self.size, rows.count)]
+    guard let whole = source.slot(ofExactly: rows) else { return gathered(rows, geometry) }
+    let chunk = whole.chunk.sharing(columns, geometry)
+    return Chunk(
+      chunk, seen: columns.indices.map { chunk.index(of: $0).map { chunk.columns[$0].seen } ?? 0 },
+      base: geometry == nil ? whole.base : nil)
+  }
+
+  private func gathered(_ rows: ArraySlice<UInt32>, _ geometry: GeometryColumn?) -> Chunk {
+    var batch = FeatureBatch()
+    let numbers = columns.map { (source: $0, target: batch.column(named: source.schema.name(of: $0))) }
+    for row in rows {
+      guard let feature = source[row] else { continue }
+      batch.begin(id: feature.id)
+      if geometry == nil { batch.setGeometry(of: feature) }
+      for (source, target) in numbers { feature.withAttribute(source) { batch.set(column: target, $0) } }
+    }
+    let chunk = FeatureChunk()
+    chunk.append(batch, 0..<batch.count, ids: batch.ids[...], numbers: Array(columns.indices))
+    if let geometry { chunk.replace(geometry) }
+    return Chunk(chunk, seen: batch.columns.map(\.seen), base: nil)
+  }
+
+  /// The store of all chunks, in order, and the simple features type of its geometries. Shares the index of the source, if rows and
+  /// geometries are the same.
+  package func store(_ chunks: [Chunk]) -> (store: FeatureStore, geometryType: String?) {
+    let schema = source.schema
+    var store = FeatureStore(columns: columns.map { (schema.name(of: $0), schema.declaredType(of: $0)) })
+    for each in chunks { store.append(each.chunk, seen: each.seen) }
+    let isSame = chunks.enumerated().allSatisfy { $1.base == UInt32($0 * Self.size) } && store.count == source.count
+    store.finishAppending(index: isSame ? source.index : nil)
+    let types = Set(chunks.compactMap(\.geometryType))
+    return (store, types.count > 1 ? GeometryColumn.mixedType : types.first)
+  }
+}
+
+extension FeatureStore {
+  /// The slot whose rows these are, all and in order.
+  fileprivate func slot(ofExactly rows: ArraySlice<UInt32>) -> Slot? {
+    guard let first = rows.first, let slot = slot(of: first).map({ slots[$0] }), slot.base == first, slot.chunk.count == rows.count,
+      slot.chunk.live == rows.count, zip(rows, first...).allSatisfy({ $0 == $1 })
+    else { return nil }
+    return slot
+  }
+
+  /// Adds a chunk without entering its rows into the index.
+  fileprivate mutating func append(_ chunk: FeatureChunk, seen: [UInt8]) {
+    for (column, seen) in seen.enumerated() { schema.note(seen, in: column) }
+    noteIDs(chunk.ids.values[...], of: chunk, from: 0, base: nextRow)
+    slots.append(Slot(base: nextRow, chunk: chunk))
+    nextRow += UInt32(chunk.count)
+    count += chunk.count
+  }
+
+  fileprivate mutating func finishAppending(index: SpatialIndex?) {
+    if let index { return keep(index) }
+    var rows = IndexedRows()
+    if slots.allSatisfy(\.chunk.geometry.isPacked) { rows.reservePoints(count) }
+    forEachIndexed { rows.add($0, $1) }
+    reindex(removing: IndexedRows(), adding: rows)
+  }
+}
