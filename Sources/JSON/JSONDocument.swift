@@ -54,10 +54,11 @@ public final class JSONDocument: @unchecked Sendable {
   }
 
   private init(_ text: UnsafeRawBufferPointer, maximum: Int, flags: Int32) throws(JSONSyntaxError) {
+    let long = LongStrings(in: text)
     // A value takes at least two bytes, so only long texts can have too many.
-    if text.count > 2 * maximum {
+    if (long?.text.count ?? text.count) > 2 * maximum {
       var measure = JSONMeasure()
-      measure.add(text)
+      if let long { long.text.withUnsafeBytes { measure.add($0) } } else { measure.add(text) }
       guard measure.values <= maximum else {
         throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(maximum) values", offset: 0)
       }
@@ -72,6 +73,7 @@ public final class JSONDocument: @unchecked Sendable {
     var error = json_error_t()
     var rewritten: LargeIntegers?
     let root = arena.withAllocation { () -> UnsafeMutablePointer<json_t>? in
+      if let long, let root = long.text.withUnsafeBytes({ Self.load($0, flags, &error) }), long.restore(in: root) { return root }
       if let root = Self.load(text, flags, &error) { return root }
       guard error.code == json_error_numeric_overflow else { return nil }
       rewritten = LargeIntegers(in: text)

@@ -140,6 +140,25 @@ import Testing
     #expect(try JSONDocument(text).read(\.jsonText) == text)
   }
 
+  @Test(arguments: [1000, 33_000, 100_000])
+  func `long strings are read as short ones are`(count: Int) throws {
+    let long = String(decoding: (0..<count).map { UInt8(65 + $0 % 26) }, as: UTF8.self)
+    for text in [
+      #"{"a":"\#(long)","b":["\#(long)=",{"c":"\#(long)"},"x"],"d":"\#(long)\n\#(long)","e":"é\#(long)","f":"\#(long)\\"}"#,
+      #"{"a":"\#(long)","\#(long)":1}"#, #""\#(long)""#,
+    ] {
+      #expect(try JSONDocument(text).read(\.jsonText) == text)
+    }
+    for text in [
+      #""a"\#(long)"b""#, #"["\#(long)" "\#(long)"]"#, #"["\#(long)]"#, #"["\#(long)"]]"#, #"["\#(long)\x", "\#(long)"]"#, #"[1\#(long)"", ""]"#,
+    ] {
+      let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text) }
+      #expect(error?.kind == .malformed)
+    }
+    let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(#"{"\#(long)":1,"b":"\#(long)","\#(long)":2}"#) }
+    #expect(error?.kind == .duplicateKey)
+  }
+
   @Test func `bytes, values and depth are known from the text, in whatever pieces it comes`() throws {
     let text = Array(#"{"a": [1, {"b": "]}\\\"[,"}], "c": [[[]]], "\\": "\u00e9,"}"#.utf8)
     var whole = JSONMeasure()
