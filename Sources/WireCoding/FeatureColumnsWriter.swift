@@ -107,7 +107,17 @@ package enum PackedColumn {
   package static func integers(_ values: [Int64]) -> JSONOpaque { column("int64", values) }
 
   /// Packs doubles; NaN stands for null.
-  package static func doubles(_ values: [Double]) -> JSONOpaque { column("float64", values.map(\.bitPattern)) }
+  package static func doubles(_ values: [Double]) -> JSONOpaque { doubles(parts: [base64(values)]) }
+
+  /// - Parameter parts: in base64, all but the last of a multiple of three numbers.
+  package static func doubles(parts: [[UInt8]]) -> JSONOpaque { column("float64", parts) }
+
+  package static func base64(_ values: [Double]) -> [UInt8] { base64(words: values.map(\.bitPattern)) }
+
+  private static func base64(words: [some FixedWidthInteger]) -> [UInt8] {
+    let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)
+    return words.withUnsafeBytes { Base64.encode($0) }
+  }
 
   /// Packs geometries as well-known binary; nothing stands for none.
   package static func geometries(_ geometries: [Geometry?]) -> JSONOpaque {
@@ -126,7 +136,7 @@ package enum PackedColumn {
     return .written { writer in
       writer.beginObject()
       writer.member("type", "WKB")
-      write(data, to: &writer)
+      write([data], to: &writer)
       writer.member("offsets", offsets)
       writer.endObject()
     }
@@ -148,19 +158,24 @@ package enum PackedColumn {
   }
 
   static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
-    let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)
-    let data = words.withUnsafeBytes { Base64.encode($0) }
-    return .written { writer in
+    column(type, [base64(words: words)])
+  }
+
+  private static func column(_ type: String, _ base64: [[UInt8]]) -> JSONOpaque {
+    .written { writer in
       writer.beginObject()
       writer.member("type", type)
-      write(data, to: &writer)
+      write(base64, to: &writer)
       writer.endObject()
     }
   }
 
   /// Writes the member `data` of an object.
-  fileprivate static func write(_ base64: [UInt8], to writer: inout JSONWriter) {
+  fileprivate static func write(_ base64: [[UInt8]], to writer: inout JSONWriter) {
     writer.key("data")
-    base64.withUnsafeBufferPointer { writer.value(utf8: $0) }
+    // Nothing in base64 has to be escaped.
+    writer.raw("\"")
+    for part in base64 { part.withUnsafeBytes { writer.append($0) } }
+    writer.append(byte: UInt8(ascii: "\""))
   }
 }

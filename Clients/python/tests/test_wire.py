@@ -177,6 +177,12 @@ class WireTests(unittest.TestCase):
         with self.assertRaises(EncodeError):
             prepare("overlay/select", {"ids": array.array("Q", [2**63])})
 
+    def test_columns_of_geometries_are_packed(self) -> None:
+        columns = {"x": array.array("d", [1.0, 2.0]), "y": [3, 4]}
+        sent = prepare("geometry/project", {"columns": columns, "outSpatialReference": "EPSG:3857"})
+        packed = {"type": "float64", "data": base64.b64encode(struct.pack("<2d", 1, 2)).decode()}
+        self.assertEqual(sent["columns"], {"x": packed, "y": [3, 4]})
+
     def test_packed_columns_pass(self) -> None:
         packed = {"type": "float64", "data": ""}
         self.assertEqual(prepare("overlay/addColumns", {"x": packed})["x"], packed)

@@ -167,22 +167,17 @@ struct GeometryBatch: Sendable {
     guard params.geometry == nil, params.geometries == nil, let columns = params.columns,
       case .points(let x, let y, let z)? = try ColumnReader.geometry(.init(x: columns.x, y: columns.y, z: columns.z, geometry: columns.geometry), at: "/columns")
     else { return nil }
-    let (chunk, stride) = (16_384, z == nil ? 2 : 3)
+    // A multiple of three, so that base64 of parts is base64 of the whole.
+    let chunk = 3 << 12
     do {
       let parts = try WorkShare(worker.work).concurrently((x.count + chunk - 1) / chunk) { part in
         try worker.checkCancelled()
         let range = part * chunk..<min((part + 1) * chunk, x.count)
-        var values = [Double](repeating: 0, count: range.count * stride)
-        for (index, row) in range.enumerated() {
-          (values[index * stride], values[index * stride + 1]) = (x[row], y[row])
-          if let z { values[index * stride + 2] = z[row] }
-        }
-        try values.withUnsafeMutableBufferPointer { try transformer.transform($0, stride: stride, hasZ: z != nil, from: source, to: target) }
-        return values
+        var (x, y, z) = (Array(x[range]), Array(y[range]), z.map { Array($0[range]) } ?? [])
+        try transformer.transform(x: &x, y: &y, z: &z, from: source, to: target)
+        return [x, y, z].map(PackedColumn.base64)
       }
-      func column(_ ordinate: Int) -> JSONOpaque {
-        PackedColumn.doubles(parts.flatMap { values in Swift.stride(from: ordinate, to: values.count, by: stride).map { values[$0] } })
-      }
+      func column(_ ordinate: Int) -> JSONOpaque { PackedColumn.doubles(parts: parts.map { $0[ordinate] }) }
       return .init(columns: .init(x: column(0), y: column(1), z: z == nil ? nil : column(2)))
     } catch is TransformError { return nil }
   }

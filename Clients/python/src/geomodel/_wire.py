@@ -79,7 +79,7 @@ def prepare(method: str, params: Mapping[str, Any], limits: Limits = Limits()) -
     out = _packed(params, COLUMNS.get(method, ()), COLUMN_MAPS.get(method, ()), "/params")
     if method == "overlay/addColumns" and out.get("geometry") is not None:
         out["geometry"] = geometry_column(out["geometry"], "/params/geometry")
-    name = COLUMN_SETS.get(method)
+    name = "columns" if method.startswith("geometry/") else COLUMN_SETS.get(method)
     if name is not None and isinstance(out.get(name), Mapping):
         out[name] = _packed(out[name], COLUMNS["overlay/addColumns"], ("attributes",), f"/params/{name}")
         if out[name].get("geometry") is not None:
