@@ -124,6 +124,7 @@ extension GeometryEngine {
 extension GEOSContext {
   /// The value of a shape, without m.
   func geometry(of shape: consuming GEOSShape) throws(EngineError) -> Geometry {
+    if let polygon = polygon(of: shape) { return polygon }
     let writer = try run("write") { geos.pointee.GEOSWKBWriter_create_r(handle) }
     defer { geos.pointee.GEOSWKBWriter_destroy_r(handle, writer) }
     geos.pointee.GEOSWKBWriter_setOutputDimension_r(handle, writer, 3)
@@ -134,5 +135,29 @@ extension GEOSContext {
     do throws(WKBError) { return try Geometry(wkb: UnsafeRawBufferPointer(start: bytes, count: size)) } catch {
       throw .failed(operation: "write", reason: error.description)
     }
+  }
+
+  /// The value of a polygon, which most results are, without WKB in between; nil for others.
+  private func polygon(of shape: borrowing GEOSShape) -> Geometry? {
+    let given = shape.handle
+    guard geos.pointee.GEOSGeomTypeId_r(handle, given) == Int32(GEOS_POLYGON.rawValue), geos.pointee.GEOSisEmpty_r(handle, given) == 0
+    else { return nil }
+    let hasZ = geos.pointee.GEOSHasZ_r(handle, given) == 1
+    var rings: [Positions] = []
+    for number in -1..<max(0, geos.pointee.GEOSGetNumInteriorRings_r(handle, given)) {
+      let ring = number < 0 ? geos.pointee.GEOSGetExteriorRing_r(handle, given) : geos.pointee.GEOSGetInteriorRingN_r(handle, given, number)
+      var size: UInt32 = 0
+      guard let ring, let sequence = geos.pointee.GEOSGeom_getCoordSeq_r(handle, ring), geos.pointee.GEOSCoordSeq_getSize_r(handle, sequence, &size) == 1
+      else { return nil }
+      var isCopied = false
+      let count = Int(size) * (hasZ ? 3 : 2)
+      let values = [Double](unsafeUninitializedCapacity: count) { buffer, filled in
+        isCopied = geos.pointee.GEOSCoordSeq_copyToBuffer_r(handle, sequence, buffer.baseAddress, hasZ ? 1 : 0, 0) == 1
+        filled = isCopied ? count : 0
+      }
+      guard isCopied else { return nil }
+      rings.append(Positions(values: values, hasZ: hasZ))
+    }
+    return .polygon(rings)
   }
 }

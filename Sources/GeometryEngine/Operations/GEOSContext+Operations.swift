@@ -22,7 +22,12 @@ extension GEOSContext {
     if operation.needsValidity {
       for index in operands.indices where operands[index].dimension == 2 {
         let shape = try GEOSShape(operands[index], in: self)
-        guard case .invalid(let reason, let place) = try validity(of: shape) else { continue }
+        guard case .invalid(let reason, let place) = try validity(of: shape) else {
+          guard operation.kind == .buffer else { continue }
+          // The operation has one operand, which is built already.
+          let given = shape.handle
+          return GeometryOutcome([try geometry(of: GEOSShape(of: "buffer", in: self) { buffered(given, operation.numbers) })])
+        }
         guard operation.mends else { throw .invalid(reason: reason, at: place, operand: index) }
         operands[index] = try geometry(of: madeValid(shape))
       }
