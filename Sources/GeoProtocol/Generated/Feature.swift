@@ -609,13 +609,15 @@ public enum FeatureProtocol {
     public var failed: [FeatureProtocol.FailedFeature]?
     /// The number of all those; absent when there are none.
     public var failedCount: Int?
+    /// Of `feature/project` with `transformation` or `area`: what was used.
+    public var transformation: GeometryProtocol.Transformation?
 
     public init(
       revision: Int, spatialReference: String, count: Int, features: JSONOpaque? = nil,
       columns: OverlayProtocol.FeatureColumns? = nil, fields: [SourceProtocol.Field]? = nil, source: String? = nil,
       layer: String? = nil, path: String? = nil, driver: String? = nil, layerName: String? = nil, bytes: Int? = nil,
       differences: [FeatureProtocol.ExportDifference]? = nil, failed: [FeatureProtocol.FailedFeature]? = nil,
-      failedCount: Int? = nil
+      failedCount: Int? = nil, transformation: GeometryProtocol.Transformation? = nil
     ) {
       self.revision = revision
       self.spatialReference = spatialReference
@@ -632,6 +634,7 @@ public enum FeatureProtocol {
       self.differences = differences
       self.failed = failed
       self.failedCount = failedCount
+      self.transformation = transformation
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -665,6 +668,8 @@ public enum FeatureProtocol {
       self.failed = try failed.isPresent ? failed.array(FeatureProtocol.FailedFeature.init(from:)) : nil
       let failedCount = json["failedCount"]
       self.failedCount = try failedCount.isPresent ? failedCount.integer("integer of at least 1") { $0 >= 1 } : nil
+      let transformation = json["transformation"]
+      self.transformation = try transformation.isPresent ? GeometryProtocol.Transformation(from: transformation) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -722,6 +727,10 @@ public enum FeatureProtocol {
       if let failedCount {
         writer.key("failedCount")
         writer.value(failedCount)
+      }
+      if let transformation {
+        writer.key("transformation")
+        transformation.encode(to: &writer)
       }
       writer.endObject()
     }
@@ -5006,11 +5015,13 @@ public enum FeatureProtocol {
     public typealias Result = FeatureProtocol.DerivedFeatures
   }
 
-  /// Features in another spatial reference. Z is transformed, M is kept where the result has it.
+  /// Features in another spatial reference, by the transformation of PROJ that is best at each place; with
+  /// `transformation` or `area` by one for all, which the answer states. Z is transformed, M is kept where the result
+  /// has it.
   public enum Project {
     public static let name: StaticString = "feature/project"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.DerivedOutput, GeometryProtocol.TransformationOptions {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -5085,6 +5096,11 @@ public enum FeatureProtocol {
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
       /// fail.
       public var mend: Bool
+      /// A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one that is superseded, too. Of
+      /// several the best that is available.
+      public var transformation: String?
+      /// Degrees of longitude and latitude: the transformation is the best available one of those used there.
+      public var area: SessionProtocol.Envelope?
 
       public init(
         layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
@@ -5096,7 +5112,8 @@ public enum FeatureProtocol {
         properties: [String]? = nil, output: FeatureProtocol.DerivedTarget = .features,
         format: FeatureProtocol.FeatureFormat = .geojson, source: String? = nil, map: String? = nil,
         scene: String? = nil, layerId: String? = nil, layerName: String? = nil,
-        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false
+        file: FeatureProtocol.DerivedFile? = nil, mend: Bool = false, transformation: String? = nil,
+        area: SessionProtocol.Envelope? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -5123,6 +5140,8 @@ public enum FeatureProtocol {
         self.layerName = layerName
         self.file = file
         self.mend = mend
+        self.transformation = transformation
+        self.area = area
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -5193,6 +5212,12 @@ public enum FeatureProtocol {
         self.file = try file.isPresent ? FeatureProtocol.DerivedFile(from: file) : nil
         let mend = json["mend"]
         self.mend = try mend.isPresent ? mend.bool() : false
+        let transformation = json["transformation"]
+        self.transformation = try transformation.isPresent
+          ? transformation.string("string of 1 to 1000 characters") { (1...1000).contains($0.unicodeScalars.count) }
+          : nil
+        let area = json["area"]
+        self.area = try area.isPresent ? SessionProtocol.Envelope(from: area) : nil
       }
     }
 

@@ -105,7 +105,8 @@ public protocol FeatureHandlers: MethodHandlers {
     _ params: Centroid.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Centroid.Result>
 
-  /// Features in another spatial reference.
+  /// Features in another spatial reference, by the transformation of PROJ that is best at each place; with
+  /// `transformation` or `area` by one for all, which the answer states.
   static func project(_ params: Project.Params, in world: inout Types.World) throws -> TaskPlan<Types, Project.Result>
 
   /// Features with new attributes: those of `computedFields`.

@@ -667,6 +667,15 @@ public enum GeometryProtocol {
     var mend: Bool { get }
   }
 
+  /// The choice of one transformation for all positions.
+  public protocol TransformationOptions: Sendable {
+    /// A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one that is superseded, too. Of
+    /// several the best that is available.
+    var transformation: String? { get }
+    /// Degrees of longitude and latitude: the transformation is the best available one of those used there.
+    var area: SessionProtocol.Envelope? { get }
+  }
+
   /// The form of buffers.
   public protocol BufferOptions: Sendable {
     /// Chords of a quarter of a circle.
@@ -2608,7 +2617,7 @@ public enum GeometryProtocol {
   public enum Project {
     public static let name: StaticString = "geometry/project"
 
-    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands {
+    public struct Params: JSONDecodable, Sendable, GeometryProtocol.GeometryOperands, GeometryProtocol.TransformationOptions {
       /// One geometry.
       public var geometry: JSONOpaque?
       /// Several: each gives a result of its own, or a failure.
@@ -2618,26 +2627,26 @@ public enum GeometryProtocol {
       /// Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a
       /// unit of their own.
       public var spatialReference: String?
-      /// The other spatial reference.
-      public var outSpatialReference: String
       /// A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one that is superseded, too. Of
       /// several the best that is available.
       public var transformation: String?
       /// Degrees of longitude and latitude: the transformation is the best available one of those used there.
       public var area: SessionProtocol.Envelope?
+      /// The other spatial reference.
+      public var outSpatialReference: String
 
       public init(
         geometry: JSONOpaque? = nil, geometries: [JSONOpaque]? = nil, columns: GeometryProtocol.PointColumns? = nil,
-        spatialReference: String? = nil, outSpatialReference: String, transformation: String? = nil,
-        area: SessionProtocol.Envelope? = nil
+        spatialReference: String? = nil, transformation: String? = nil, area: SessionProtocol.Envelope? = nil,
+        outSpatialReference: String
       ) {
         self.geometry = geometry
         self.geometries = geometries
         self.columns = columns
         self.spatialReference = spatialReference
-        self.outSpatialReference = outSpatialReference
         self.transformation = transformation
         self.area = area
+        self.outSpatialReference = outSpatialReference
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -2654,13 +2663,13 @@ public enum GeometryProtocol {
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : nil
-        self.outSpatialReference = try SessionProtocol.readSpatialReference(json["outSpatialReference"])
         let transformation = json["transformation"]
         self.transformation = try transformation.isPresent
           ? transformation.string("string of 1 to 1000 characters") { (1...1000).contains($0.unicodeScalars.count) }
           : nil
         let area = json["area"]
         self.area = try area.isPresent ? SessionProtocol.Envelope(from: area) : nil
+        self.outSpatialReference = try SessionProtocol.readSpatialReference(json["outSpatialReference"])
       }
     }
 

@@ -203,7 +203,7 @@ package enum ParamMembers {
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), .init("computedFields", .elements(.named { computedField })),
       "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
-      .init("file", .named { derivedFile }), "mend"
+      .init("file", .named { derivedFile }), "mend", "transformation", .init("area", .named { envelope })
     ]),
     "feature/calculate": params([
       "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
@@ -317,8 +317,8 @@ package enum ParamMembers {
       "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference"
     ]),
     "geometry/project": params([
-      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "outSpatialReference",
-      "transformation", .init("area", .named { envelope })
+      "geometry", "geometries", .init("columns", .named { pointColumns }), "spatialReference", "transformation",
+      .init("area", .named { envelope }), "outSpatialReference"
     ]),
     "geometry/listTransformations": params([
       "spatialReference", "outSpatialReference", .init("area", .named { envelope })

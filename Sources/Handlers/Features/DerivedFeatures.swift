@@ -85,6 +85,7 @@ struct DerivedFeatures: Sendable {
       let data = try rows.data(in: reference)
       var result = Result(
         revision: world.revision, spatialReference: reference.definition, count: data.store.count, fields: data.store.fields.map(Wire.field))
+      result.transformation = rows.transformation.map { .init($0) }
       if !rows.failed.isEmpty { (result.failed, result.failedCount) = (Array(rows.failed.prefix(100)), rows.failed.count) }
       switch target {
       case .features(let format): return try answer(data, format, result, worker)
@@ -214,7 +215,7 @@ struct DerivedFeatures: Sendable {
     _ worker: Worker, tools: @Sendable () throws -> Tools,
     _ body: @Sendable (FeatureRow, Geometry, borrowing GeometryCalculator, borrowing Tools) throws -> Geometry?
   ) throws -> DerivedParts {
-    try parts(of: 256, worker) { rows, output in
+    try parts(of: output, by: 256, worker) { rows, output in
       do {
         let calculator = try GeometryCalculator()
         let tools = try tools()
@@ -242,8 +243,11 @@ struct DerivedFeatures: Sendable {
   }
 
   /// Features as they are, in the reference of the result.
-  func copied(_ worker: Worker) throws -> DerivedParts {
-    try parts(of: StoreCopy.size, worker) { rows, output in
+  ///
+  /// - Parameter choice: the transformation; nil for the best at each place.
+  func copied(_ worker: Worker, by choice: TransformationChoice? = nil) throws -> DerivedParts {
+    let chosen = try choice.map { try output.choosing($0) }
+    var copied = try parts(of: chosen?.output ?? output, by: StoreCopy.size, worker) { rows, output in
       try worker.checkCancelled()
       var part = DerivedParts.Part()
       if !output.changesGeometries {
@@ -262,10 +266,13 @@ struct DerivedFeatures: Sendable {
       }
       return part
     }
+    copied.transformation = chosen?.transformation
+    return copied
   }
 
   private func parts(
-    of size: Int, _ worker: Worker, _ make: @Sendable (ArraySlice<UInt32>, FeatureOutput) throws -> DerivedParts.Part
+    of output: FeatureOutput, by size: Int, _ worker: Worker,
+    _ make: @Sendable (ArraySlice<UInt32>, FeatureOutput) throws -> DerivedParts.Part
   ) throws -> DerivedParts {
     let shares = WorkShare(worker.work).split(by: 1, 4, 1)
     let (output, rows, _) = try output.page([], offset: 0, limit: .max, shares[0])
@@ -308,8 +315,14 @@ extension FeatureProtocol.DerivedFile {
 /// Features that were made.
 protocol DerivedContent {
   var failed: [FeatureProtocol.FailedFeature] { get }
+  /// What moved them, if one was chosen.
+  var transformation: Transformation? { get }
 
   func data(in reference: SpatialReference) throws -> ColumnData
+}
+
+extension DerivedContent {
+  var transformation: Transformation? { nil }
 }
 
 /// Features with the ids and attributes of others, made in parts.
@@ -323,6 +336,7 @@ struct DerivedParts: DerivedContent {
     var failed: [FeatureProtocol.FailedFeature] = []
   }
 
+  var transformation: Transformation?
   private let parts: [Part]
   private let query: FeatureQuery
   private let columns: [Int]

@@ -16,7 +16,7 @@ struct FeatureOutput: Sendable {
   var selection: FeatureWriter.Selection
   /// The reference of the geometries.
   let reference: SpatialReference
-  private let transformer: any CoordinateTransformer
+  private var transformer: any CoordinateTransformer
   private let maxAllowableOffset: Double?
   /// The edge at which geometries are cut.
   private let seam: Seam?
@@ -59,6 +59,14 @@ struct FeatureOutput: Sendable {
       try features.column(name, at: "/properties/\(index)")
     }
     self.selection = selection
+  }
+
+  /// The output by one transformation everywhere.
+  func choosing(_ choice: TransformationChoice) throws -> (output: FeatureOutput, transformation: Transformation) {
+    var output = self
+    let chosen = try transformer.choosing(choice, from: features.reference, to: reference)
+    output.transformer = chosen.transformer
+    return (output, chosen.transformation)
   }
 
   /// A page of the features, see ``FeatureQuery/computedPage(_:offset:limit:_:)``, with the output that has their computed attributes.

@@ -55,7 +55,8 @@ extension FeatureService {
     _ params: FeatureProtocol.Project.Params, in world: inout World
   ) throws -> Plan<FeatureProtocol.Project.Result> {
     let derived = try DerivedFeatures(params, in: &world)
-    return derived.plan { worker in try derived.copied(worker) }
+    let choice = try GeometryService.choice(params)
+    return derived.plan { worker in try derived.copied(worker, by: choice) }
   }
 
   package static func calculate(_ params: Calculate.Params, in world: inout World) throws -> Plan<Calculate.Result> {

@@ -109,20 +109,23 @@ extension GeometryService {
     let source = try reference(params, in: world)
     let target = try world.transformer.describe(SpatialReference(params.outSpatialReference)).reference
     let transformer = world.transformer
-    let area = try area(params.area)
-    guard params.transformation != nil || area != nil else {
-      return TaskPlan { worker in
-        if let moved = try GeometryBatch.projected(params, worker, transformer, from: source, to: target) { return moved }
-        return try GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
-      }
-    }
-    let choice = TransformationChoice(name: params.transformation.map { Text($0) }, area: area)
+    let choice = try choice(params)
     return TaskPlan { worker in
-      let (chosen, transformation) = try transformer.choosing(choice, from: source, to: target)
-      var result = try GeometryBatch(params).made(worker) { _, geometry, _ in try chosen.transform(geometry, from: source, to: target) }
-      result.transformation = .init(transformation)
+      let chosen = try choice.map { try transformer.choosing($0, from: source, to: target) }
+      let transformer = chosen?.transformer ?? transformer
+      var result =
+        try GeometryBatch.projected(params, worker, transformer, from: source, to: target)
+        ?? GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
+      result.transformation = chosen.map { .init($0.transformation) }
       return result
     }
+  }
+
+  /// The one transformation that is wanted; nil for the best at each place.
+  static func choice(_ params: some GeometryProtocol.TransformationOptions) throws -> TransformationChoice? {
+    let area = try area(params.area)
+    guard params.transformation != nil || area != nil else { return nil }
+    return TransformationChoice(name: params.transformation.map { Text($0) }, area: area)
   }
 
   package static func listTransformations(
@@ -229,7 +232,7 @@ extension GeometryService {
 }
 
 extension GeometryProtocol.Transformation {
-  fileprivate init(_ transformation: Transformation) {
+  init(_ transformation: Transformation) {
     self.init(
       name: transformation.name, codes: transformation.codes, accuracy: transformation.accuracy, ballpark: transformation.isBallpark,
       available: transformation.isAvailable, areaOfUse: transformation.areaOfUse.map { Wire.envelope($0) },

@@ -5722,9 +5722,13 @@ class FeatureMethods(SyncCaller):
         layer_name: str | None = None,
         file: t.DerivedFile | None = None,
         mend: bool | None = None,
+        transformation: str | None = None,
+        area: t.Envelope | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """Features in another spatial reference. Z is transformed, M is kept where the result has it.
+        """Features in another spatial reference, by the transformation of PROJ that is best at each place;
+        with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
+        kept where the result has it.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -5781,6 +5785,10 @@ class FeatureMethods(SyncCaller):
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
                 `geometry/simplify`. Otherwise they fail. (default False)
+            transformation: A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one
+                that is superseded, too. Of several the best that is available. (1 to 1000 characters)
+            area: Degrees of longitude and latitude: the transformation is the best available one of those
+                used there.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -5816,6 +5824,9 @@ class FeatureMethods(SyncCaller):
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
+            GridMissingError: PROJ could transform with a grid that is not installed.
+            UnknownTransformationError: Between two spatial references there is no transformation of this
+                name or code.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
@@ -5858,6 +5869,8 @@ class FeatureMethods(SyncCaller):
                     "layerName": layer_name,
                     "file": file,
                     "mend": mend,
+                    "transformation": transformation,
+                    "area": area,
                     "meta": meta,
                 }
             ),
