@@ -27,22 +27,22 @@ public struct StatePathInfo: Sendable {
 }
 
 public enum WireProtocol {
-  public static let version = "0.5"
+  public static let version = "0.6"
   /// Of the server and its clients.
-  public static let productVersion = "0.5.0"
+  public static let productVersion = "0.6.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "297fb5297aa84468"
+  public static let hash = "e231592b3fdc7bdb"
   public static let domains = [
-    "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "entity", "environment", "expression",
-    "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator", "map", "model",
-    "overlay", "package", "scene", "source", "state", "surface", "task", "view", "viewModel"
+    "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
+    "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
+    "map", "model", "overlay", "package", "scene", "source", "state", "surface", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
     MethodInfo(
       name: "initialize", domain: "session", shape: .lifecycle, since: "0.1.0",
-      params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict", "clock"],
-      required: [],
+      params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict", "clock",
+      "readOnly"], required: [],
       errors: [.versionMismatch, .alreadyInitialized, .pathRefused]
     ),
     MethodInfo(
@@ -133,6 +133,21 @@ public enum WireProtocol {
       errors: [.unknownId, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
+      name: "client/get", domain: "client", shape: .query, since: "0.6.0",
+      params: ["client"], required: ["client"],
+      errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "client/list", domain: "client", shape: .query, since: "0.6.0",
+      params: [], required: [],
+      errors: []
+    ),
+    MethodInfo(
+      name: "client/update", domain: "client", shape: .command, since: "0.6.0",
+      params: ["view", "cursor", "clear"], required: [],
+      errors: [.unknownId, .outOfRange, .contentModified]
+    ),
+    MethodInfo(
       name: "clock/get", domain: "clock", shape: .session, since: "0.1.0",
       params: [], required: [],
       errors: []
@@ -194,19 +209,25 @@ public enum WireProtocol {
       .openFailed, .readerFailed, .libraryMissing, .unknownFormat, .contentModified, .unknownId]
     ),
     MethodInfo(
+      name: "document/recover", domain: "document", shape: .task, since: "0.6.0",
+      params: [], required: [],
+      errors: [.noRecovery, .fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew, .openFailed,
+      .readerFailed, .libraryMissing, .unknownFormat, .contentModified, .unknownId]
+    ),
+    MethodInfo(
       name: "document/get", domain: "document", shape: .query, since: "0.1.0",
       params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "edit/undo", domain: "edit", shape: .command, since: "0.1.0",
-      params: ["steps"], required: [],
-      errors: [.nothingToUndo, .editInProgress, .contentModified]
+      params: ["steps", "own"], required: [],
+      errors: [.nothingToUndo, .editInProgress, .undoConflict, .contentModified]
     ),
     MethodInfo(
       name: "edit/redo", domain: "edit", shape: .command, since: "0.1.0",
-      params: ["steps"], required: [],
-      errors: [.nothingToRedo, .editInProgress, .contentModified]
+      params: ["steps", "own"], required: [],
+      errors: [.nothingToRedo, .editInProgress, .undoConflict, .contentModified]
     ),
     MethodInfo(
       name: "edit/begin", domain: "edit", shape: .command, since: "0.1.0",
@@ -1712,10 +1733,15 @@ public enum WireProtocol {
   public static let statePaths: [StatePathInfo] = [
     StatePathInfo(path: "/bindings/*", coalescing: .every),
     StatePathInfo(path: "/links/*", coalescing: .every),
+    StatePathInfo(path: "/clients/*", coalescing: .every),
+    StatePathInfo(path: "/clients/*/isEditing", coalescing: .latest),
+    StatePathInfo(path: "/clients/*/view", coalescing: .latest),
+    StatePathInfo(path: "/clients/*/cursor", coalescing: .latest),
     StatePathInfo(path: "/clock/mode", coalescing: .latest),
     StatePathInfo(path: "/clock/tickRate", coalescing: .latest),
     StatePathInfo(path: "/clock/factor", coalescing: .latest),
     StatePathInfo(path: "/document/path", coalescing: .merge),
+    StatePathInfo(path: "/document/recovery", coalescing: .merge),
     StatePathInfo(path: "/edit/canUndo", coalescing: .merge),
     StatePathInfo(path: "/edit/canRedo", coalescing: .merge),
     StatePathInfo(path: "/edit/undoName", coalescing: .merge),

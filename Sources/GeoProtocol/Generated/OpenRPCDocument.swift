@@ -5,8 +5,8 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.5","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"297fb5297aa84468"},\#
-"methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.6","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e231592b3fdc7bdb"},\#
+"methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"rootPath","description":"The folder of relative paths; the working directory when absent.","required":false,"schema":{"type":"string"}},\#
@@ -14,16 +14,20 @@ public enum OpenRPCDocument {
 {"name":"trace","description":"As `$/setTrace`.","required":false,"schema":{"$ref":"#/components/schemas/TraceValue","default":"off"}},\#
 {"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. When absent true, but false for a client that offers only 0.1 or 0.2. Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"clock","description":"The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).","required":false,"schema":{"$ref":"#/components/schemas/ClockMode"}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","strict","serverInfo","capabilities"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session. A client that offers only older versions gets this one, and a `$/logMessage` that says so."},\#
+{"name":"readOnly","description":"Whether the client only reads: what would change the model is refused with `readOnlyClient`, but for its own presence (`client/update`).","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","strict","serverInfo","capabilities","client"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session. A client that offers only older versions gets this one, and a `$/logMessage` that says so."},\#
 "strict":{"type":"boolean","description":"Whether unknown members in params are refused."},\#
 "serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"The server."},\#
-"capabilities":{"$ref":"#/components/schemas/Capabilities","description":"Its domains and limits."}}}},\#
+"capabilities":{"$ref":"#/components/schemas/Capabilities","description":"Its domains and limits."},\#
+"client":{"$ref":"#/components/schemas/ClientId","description":"The id of this client, by which changes and `/clients` name it."},\#
+"recovery":{"type":"string","description":"The file with the unsaved model of an earlier server of the same name, which `document/recover` opens; absent when there is none."}}}},\#
 "errors":[{"code":-32600,"message":"The session is initialized already.","data":{"kind":"alreadyInitialized"}},\#
 {"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
-{"name":"protocolVersions","value":["0.5"]}],"result":{"name":"result","value":{"protocolVersion":"0.5","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.5.0"},\#
-"capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
+{"name":"protocolVersions","value":["0.6"]}],"result":{"name":"result","value":{"protocolVersion":"0.6","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.6.0"},\#
+"capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000},\#
+"client":"c1"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":null}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"session/echo","summary":"Returns its params unchanged, for tests of a transport.","description":"Returns its params unchanged, for tests of a transport.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"value","description":"Anything.","required":false,"schema":{}},\#
@@ -52,7 +56,7 @@ public enum OpenRPCDocument {
 "state":{"type":"array","items":{"$ref":"#/components/schemas/StateDescription"},\#
 "description":"All state paths; absent when less than everything is asked for."},\#
 "expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions; absent when less than everything is asked for."}}}},\#
-"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.5","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.6","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"session/replayFeed","summary":"Says what a file that a source follows has, in its place.","description":"Says what a file that a source follows has, in its place. A trace (`--trace-file`) has one for whatever a file said; a server that replays it (`--replay-from`) opens no such file, so that its devices are not needed.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"source","description":"A location source or entity source that follows a file and runs.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"event","description":"What the file says.","required":true,"schema":{"$ref":"#/components/schemas/FeedEvent"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionReplayFeedResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
@@ -194,6 +198,22 @@ public enum OpenRPCDocument {
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"bookmark","value":"paris"},\#
 {"name":"index","value":0}],"result":{"name":"result","value":{"revision":4,"bookmarks":["paris","oslo"]}}}],"x-shape":"command","x-since":"0.2.0"},\#
+{"name":"client/get","summary":"One client.","description":"One client.","tags":[{"name":"client"}],"paramStructure":"by-name","params":[{"name":"client","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ClientId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ConnectedClient","schema":{"$ref":"#/components/schemas/ConnectedClient"}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"client","value":"c1"}],"result":{"name":"result","value":{"client":"c1","revision":1,"isReadOnly":false,"isEditing":false,"cursor":[7.45,46.95]}}}],"x-shape":"query","x-since":"0.6.0"},\#
+{"name":"client/list","summary":"All clients that have sent `initialize`.","description":"All clients that have sent `initialize`.","tags":[{"name":"client"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClientListResult","schema":{"type":"object","required":["revision","clients"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"clients":{"type":"array","items":{"$ref":"#/components/schemas/ConnectedClient"},\#
+"description":"In the order they came."}}}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":1,"clients":[{"client":"c1","revision":1,"isReadOnly":false,"isEditing":false,"cursor":[7.45,46.95]}]}}}],"x-shape":"query","x-since":"0.6.0"},\#
+{"name":"client/update","summary":"Says what this client shows where.","description":"Says what this client shows where. Absent members stay as they are. Allowed to clients that only read, and during edits of others; it is no step of history.","tags":[{"name":"client"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view that it shows to its user.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"cursor","description":"Where its user points: longitude in -180...180 and latitude in -90...90, on WGS 84.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
+"minItems":2,"maxItems":2},\#
+"x-unit":"degree"},\#
+{"name":"clear","description":"Members to make absent: `view`, `cursor`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ConnectedClient","schema":{"$ref":"#/components/schemas/ConnectedClient"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"cursor","value":[7.45,46.95]}],"result":{"name":"result","value":{"client":"c1","revision":1,"isReadOnly":false,"isEditing":false,"cursor":[7.45,46.95]}}}],"x-shape":"command","x-since":"0.6.0"},\#
 {"name":"clock/get","summary":"The time.","description":"The time.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockGetResult","schema":{"type":"object","required":["revision","mode","now","tickRate","factor"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "mode":{"$ref":"#/components/schemas/ClockMode","description":"The mode of the clock."},\#
 "now":{"type":"string","description":"RFC 3339."},\#
@@ -345,23 +365,40 @@ public enum OpenRPCDocument {
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"path":"/data/copy.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"document/recover","summary":"Opens the document that a shared server wrote when it was ended with unsaved changes.","description":"Opens the document that a shared server wrote when it was ended with unsaved changes. It has the path of the earlier document and is modified; the next save ends what can be recovered.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31080,"message":"The file is not a valid document: not JSON, truncated, a member of another type or out of range, an unknown or repeated id.","data":{"kind":"invalidDocument"}},\#
+{"code":-31081,"message":"The document's format is of a newer version; nothing was changed.","data":{"kind":"documentTooNew"}},\#
+{"code":-31088,"message":"There is no recovery document: this server has none of an earlier one, or it has been opened.","data":{"kind":"noRecovery"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"path":"/data/copy.json","isModified":true}}}],"x-shape":"task","x-since":"0.6.0"},\#
 {"name":"document/get","summary":"The state of the document.","description":"The state of the document.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"path":"/data/copy.json","isModified":false}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"edit/undo","summary":"Undoes the newest steps.","description":"Undoes the newest steps. Its changes have the origin `undo`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
+{"name":"edit/undo","summary":"Undoes the newest steps.","description":"Undoes the newest steps. Its changes have the origin `undo`. With `own` the newest steps of this client alone, whatever others did since: if no later step of another touched the same members or objects, else `undoConflict`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
+{"name":"own","description":"Only steps of this client. A step that is not the newest stays in the history, and what takes it back is a further step, which `edit/redo` with `own` takes back again.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditUndoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the undone steps, in that order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31024,"message":"History has fewer steps to undo.","data":{"kind":"nothingToUndo"}},\#
-{"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"names":["Rename"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
+{"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}},\#
+{"code":-31180,"message":"A later step of another client has changed the same members or objects, so that this one cannot be undone alone.","data":{"kind":"undoConflict"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"names":["Rename"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"edit/redo","summary":"Redoes the steps undone last.","description":"Redoes the steps undone last. Another change discards them.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
+{"name":"own","description":"Only steps that this client has taken back with `own`, newest first.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditRedoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the redone steps, in that order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31025,"message":"History has fewer steps to redo.","data":{"kind":"nothingToRedo"}},\#
-{"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"names":["Rename"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"edit/begin","summary":"Begins an edit, such as a drag: all commands until `edit/end` make one step.","description":"Begins an edit, such as a drag: all commands until `edit/end` make one step. Subscriptions with deferred edits get its changes at its end.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"name","description":"The name shown beside \"Undo\"; `edit` when absent.","required":false,"schema":{"type":"string","maxLength":256}},\#
+{"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}},\#
+{"code":-31180,"message":"A later step of another client has changed the same members or objects, so that this one cannot be undone alone.","data":{"kind":"undoConflict"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"names":["Rename"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
+{"name":"edit/begin","summary":"Begins an edit, such as a drag: all commands until `edit/end` make one step.","description":"Begins an edit, such as a drag: all commands until `edit/end` make one step. Subscriptions with deferred edits get its changes at its end. On a shared server commands of other clients are refused meanwhile; 60 s after its client's last message, or when that leaves, the edit is taken back as by `edit/cancel`, and a `$/logMessage` says so to all.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"name","description":"The name shown beside \"Undo\"; `edit` when absent.","required":false,"schema":{"type":"string","maxLength":256}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditBeginResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}}],"examples":[{"name":"example","params":[{"name":"name","value":"Move city"}],"result":{"name":"result","value":{"revision":5}}}],"x-shape":"command","x-since":"0.1.0"},\#
@@ -3135,7 +3172,7 @@ public enum OpenRPCDocument {
 {"name":"entitySource","value":"buses"},\#
 {"name":"track","value":"bus 7"}],"result":{"name":"result","value":{"locationSource":"bus","revision":2,"kind":"tracked","status":{"type":"stopped"},\#
 "entitySource":"buses","track":"bus 7","isStale":false}}}],"x-shape":"command","x-since":"0.4.0"},\#
-{"name":"location/createReplay","summary":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals.","description":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals. The first one comes with the first tick. Numbers in the fields `speed` (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z where points have none, as in GPX.\n\nThe features are read by `location/start`, when it starts at the beginning: at most 20,000 (`tooMany` counts the others). Starting fails while the layer is not loaded, and if no point has a time. A replay that loops begins again after the mean interval, its timestamps going on.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer, or table, whose points are replayed; filters do not count.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"location/createReplay","summary":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals.","description":"Creates a source that replays the points of a layer, such as one of a GPX, GeoJSON or CSV file, in the order of their times and at their intervals. The first one comes with the first tick. Numbers in the fields `speed` (m/s), `course` and `accuracy` (m) are those of the location, and `ele` is Z where points have none, as in GPX.\n\nThe features are read by `location/start`, when it starts at the beginning: at most 1,000,000 (`tooMany` counts the others). Starting fails while the layer is not loaded, and if no point has a time. A replay that loops begins again after the mean interval, its timestamps going on.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer, or table, whose points are replayed; filters do not count.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"timeField","description":"The field with the times.","required":false,"schema":{"type":"string","maxLength":1024,"default":"time"}},\#
 {"name":"factor","description":"Seconds of the track in a second of the clock.","required":false,"schema":{"type":"number","maximum":1000000,"exclusiveMinimum":0,"default":1}},\#
 {"name":"loops","description":"Whether it restarts at the end.","required":false,"schema":{"type":"boolean","default":false}},\#
@@ -3818,7 +3855,7 @@ public enum OpenRPCDocument {
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31161,"message":"The archive is no package, or its index and its document contradict each other.","data":{"kind":"invalidPackage"}},\#
-{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"}],"result":{"name":"result","value":{"path":"/data/harbour.gmpk","bytes":1897,"isExpired":false,"index":{"format":"geomodel-package","version":1,"protocolVersion":"0.5","title":"Harbour","created":"2000-01-01T00:00:00.000Z","expires":"2030-01-01T00:00:00Z","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91},\#
+{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"}],"result":{"name":"result","value":{"path":"/data/harbour.gmpk","bytes":1897,"isExpired":false,"index":{"format":"geomodel-package","version":1,"protocolVersion":"0.6","title":"Harbour","created":"2000-01-01T00:00:00.000Z","expires":"2030-01-01T00:00:00Z","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91},\#
 "maps":[{"map":"m1","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91}}],"scenes":[],"origin":{"path":"harbour.gmpk","title":"Harbour","expires":"2030-01-01T00:00:00Z","spatialReference":"EPSG:4326"}}}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"package/open","summary":"Opens a package as the model, which it replaces as `document/open` does, or with `map` one of its maps into the open model, with the layers and sources of the map; `view/setContent` shows it.","description":"Opens a package as the model, which it replaces as `document/open` does, or with `map` one of its maps into the open model, with the layers and sources of the map; `view/setContent` shows it. The document is then untitled: `document/saveAs` writes one that refers to the package, and the package stays as it is. The checksums of all data are verified first. Invalid parts of its document are left out and reported in `problems`, as by `document/open`.\n\nA map comes as one step of history. Ids that are in use get others: `renamed` says which. Layers over entity sources do not come with it.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"map","description":"A map of the package, by its id there, to be added to the open model; absent for the whole package in place of the model.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -4645,7 +4682,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:3857","polygon":{"type":"Polygon","coordinates":[[[251017.470031,6243202.12351],[272184.136698,6243202.12351],[272184.136698,6259077.12351],[251017.470031,6259077.12351],[251017.470031,6243202.12351]]]},\#
 "envelope":{"xMin":251017.470031,"yMin":6243202.12351,"xMax":272184.136698,"yMax":6259077.12351}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.\n\nThe result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline; a line has its width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point is half of the size wide, each line is the size high. Labels are not found.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have popups if `featureReduction` defines one.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.\n\nThe result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline; a line has its width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point is half of the size wide, each line is the size high. Labels are not found.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have popups if `featureReduction` defines one.\n\nA layer over an entity source has up to three results, each with up to `maximumResults` features: its entities, and below them, as its `trackDisplay` says, previous observations, with the number of their entity as `entity`, and the lines of tracks, whose ids are those of their entities. The last two are those of entities that the layer's filters show.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
 "x-unit":"device-independent pixel"},\#
@@ -4670,7 +4707,7 @@ public enum OpenRPCDocument {
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"exceededLimit":false,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
 "x-unit":"device-independent pixel"},\#
@@ -4913,7 +4950,8 @@ public enum OpenRPCDocument {
 "TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. Tasks yield once they take longer than 50 ms, so that long tasks do not delay short ones as long as there are fewer of them than 16, or than twice the number of processors if that is more. Beyond that number, tasks begin as others end, the most urgent first, then the oldest.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"A user waits for it: begins before other tasks and yields to none."},\#
 "examples":["background"],"x-since":"0.2.0","x-domain":"session"},\#
 "Origin":{"title":"Origin","description":"The author of a change.","oneOf":[{"type":"object","description":"A request.","required":["type"],"properties":{"type":{"const":"client"},\#
-"name":{"type":"string","description":"The `meta.origin` that it carried."}}},\#
+"name":{"type":"string","description":"The `meta.origin` that it carried."},\#
+"id":{"type":"string","description":"The id of the client, which the server gives; absent where a server has one client alone."}}},\#
 {"type":"object","description":"An animated viewpoint.","required":["type"],"properties":{"type":{"const":"animation"}}},\#
 {"type":"object","description":"A location source or a location display.","required":["type"],"properties":{"type":{"const":"location"}}},\#
 {"type":"object","description":"The end of a task.","required":["type"],"properties":{"type":{"const":"task"}}},\#
@@ -4945,9 +4983,10 @@ public enum OpenRPCDocument {
 "ClientInfo":{"title":"ClientInfo","description":"The client.","type":"object","required":["name"],"properties":{"name":{"type":"string","description":"Its name."},\#
 "version":{"type":"string","description":"Its version."}},\#
 "examples":[{"name":"notebook","version":"1.0"}],"x-since":"0.1.0","x-domain":"session"},\#
+"ClientId":{"title":"ClientId","description":"The id of a client, given by the server; never given twice by the same server.","type":"string","minLength":1,"maxLength":20,"examples":["c1"],"x-since":"0.6.0","x-domain":"session"},\#
 "ServerInfo":{"title":"ServerInfo","description":"The server.","type":"object","required":["name","version"],"properties":{"name":{"type":"string","description":"Always `geomodel-server`."},\#
 "version":{"type":"string","description":"Its version."}},\#
-"examples":[{"name":"geomodel-server","version":"0.5.0"}],"x-since":"0.1.0","x-domain":"session"},\#
+"examples":[{"name":"geomodel-server","version":"0.6.0"}],"x-since":"0.1.0","x-domain":"session"},\#
 "Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes","maxRequests","maxTasks","maxSubscriptions"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
 "description":"The domains whose methods it has."},\#
 "maxMessageBytes":{"type":"integer","description":"A longer message is refused.","x-unit":"byte"},\#
@@ -5070,6 +5109,16 @@ public enum OpenRPCDocument {
 "viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint to go to."}},\#
 "examples":[{"name":"Paris","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}],"x-since":"0.1.0","x-domain":"bookmark"},\#
+"ConnectedClient":{"title":"ConnectedClient","description":"A client.","type":"object","required":["client","revision","isReadOnly","isEditing"],"properties":{"client":{"$ref":"#/components/schemas/ClientId","description":"Its id."},\#
+"revision":{"type":"integer","description":"The revision of its last change."},\#
+"name":{"type":"string","description":"Its name, of `clientInfo`."},\#
+"version":{"type":"string","description":"Its version, of `clientInfo`."},\#
+"isReadOnly":{"type":"boolean","description":"Whether it only reads."},\#
+"isEditing":{"type":"boolean","description":"Whether it has begun the edit in progress. Published by shared servers.","x-coalescing":"latest"},\#
+"view":{"$ref":"#/components/schemas/ObjectId","description":"The view that it shows to its user, as it says.","x-coalescing":"latest"},\#
+"cursor":{"type":"array","items":{"type":"number"},\#
+"minItems":2,"maxItems":2,"description":"Where its user points: longitude and latitude on WGS 84, in degrees, as it says.","x-unit":"degree","x-coalescing":"latest"}},\#
+"examples":[{"client":"c1","revision":0,"name":"notebook","isReadOnly":false,"isEditing":false}],"x-since":"0.6.0","x-domain":"client"},\#
 "ClockMode":{"title":"ClockMode","description":"The mode of the clock.","type":"string","enum":["real","manual"],"x-enum-descriptions":{"real":"The system's.","manual":"The client's."},\#
 "examples":["real"],"x-since":"0.1.0","x-domain":"clock"},\#
 "Cluster":{"title":"Cluster","description":"A cluster of points, or a single point.","type":"object","required":["id","geometry","count","selectedCount"],"properties":{"cluster":{"$ref":"#/components/schemas/ClusterId","description":"Its id; absent for a single point."},\#
@@ -6037,7 +6086,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "scenes":{"type":"array","items":{"$ref":"#/components/schemas/PackageScene"},\#
 "description":"Its scenes."},\#
 "origin":{"description":"The params of `package/export` that made it, by which `package/update` makes it again; absent in packages of others."}},\#
-"examples":[{"format":"geomodel-package","version":1,"protocolVersion":"0.5","title":"Harbour","maps":[{"map":"m1","title":"Harbour"}],"scenes":[]}],"x-since":"0.5.0","x-domain":"package"},\#
+"examples":[{"format":"geomodel-package","version":1,"protocolVersion":"0.6","title":"Harbour","maps":[{"map":"m1","title":"Harbour"}],"scenes":[]}],"x-since":"0.5.0","x-domain":"package"},\#
 "IfPackageExists":{"title":"IfPackageExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept."},\#
 "examples":["replace"],"x-since":"0.5.0","x-domain":"package"},\#
 "LeftOutReason":{"title":"LeftOutReason","description":"Why a layer is not in a package.","type":"string","enum":["notVisible","outOfScale","live"],"x-enum-descriptions":{"notVisible":"It, or a group around it, is hidden.","outOfScale":"Its scale range, or that of a group around it, does not meet that of the package.","live":"It shows entities."},\#
@@ -6258,7 +6307,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "popup":{"$ref":"#/components/schemas/PopupDefinition","description":"The popup of a cluster, over the same attributes; clusters have none when absent."},\#
 "isPopupEnabled":{"type":"boolean","description":"Whether popups of clusters are shown.","default":true}},\#
 "examples":[{"radius":60,"aggregateFields":[{"name":"inhabitants","type":"sum","field":"population"}],"labels":[{"expression":"cluster_count"}],"labelsEnabled":true}],"x-since":"0.2.0","x-domain":"symbology"},\#
-"TrackDisplay":{"title":"TrackDisplay","description":"What a layer over an entity source shows of where its entities have been. The server stores and publishes it; `feature/query` has the observations and tracks.","type":"object","properties":{"maximumObservations":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of observations shown of each track, the entity included. What the source keeps is a limit of its own.","default":5},\#
+"TrackDisplay":{"title":"TrackDisplay","description":"What a layer over an entity source shows of where its entities have been. The server stores and publishes it; `feature/query` has the observations and tracks, and `view/identify` finds what is shown of them.","type":"object","properties":{"maximumObservations":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of observations shown of each track, the entity included. What the source keeps is a limit of its own.","default":5},\#
 "showsPreviousObservations":{"type":"boolean","description":"Whether observations before the entity are drawn.","default":false},\#
 "showsTrackLines":{"type":"boolean","description":"Whether lines through the observations are drawn.","default":false},\#
 "previousObservationRenderer":{"$ref":"#/components/schemas/Renderer","description":"The symbols of previous observations; those of the layer when absent."},\#
@@ -6572,6 +6621,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "overlay":{"$ref":"#/components/schemas/ObjectId","description":"The overlay; this or `layer`."},\#
 "name":{"type":"string","description":"Its name; empty for an overlay without one."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries; absent for a group."},\#
+"entityFeatures":{"$ref":"#/components/schemas/EntityFeatures","description":"Of a layer over an entity source, what the features of this result are; absent for others."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`."},\#
 "distances":{"type":"array","items":{"type":"number"},\#
 "description":"For each feature: the distance from the screen point to what is drawn of it; 0 on it.","x-unit":"device-independent pixel"},\#
@@ -6755,7 +6805,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "superseded":{"code":-32802,"message":"A newer task with the same scope and key replaced this one.","data":{"kind":"superseded","by":"#\"new\""},\#
 "x-data":{"type":"object","required":["by"],"properties":{"by":{"type":"string","description":"The newer task's handle: its `meta.task.id`, or one made from its request's id (see TaskOptions)."}}},\#
 "x-since":"0.1.0"},\#
-"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.5","supported":["0.5"]},\#
+"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.6","supported":["0.6"]},\#
 "x-data":{"type":"object","required":["supported"],"properties":{"supported":{"type":"array","items":{"type":"string"},\#
 "description":"The versions that the server supports."}}},\#
 "x-since":"0.1.0"},\#
@@ -6816,6 +6866,14 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.2.0"},\#
 "editInProgress":{"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"},\#
 "x-since":"0.1.0"},\#
+"undoConflict":{"code":-31180,"message":"A later step of another client has changed the same members or objects, so that this one cannot be undone alone.","data":{"kind":"undoConflict","step":"layer/update","client":"c2"},\#
+"x-data":{"type":"object","required":["step"],"properties":{"step":{"type":"string","description":"The name of the later step."},\#
+"client":{"type":"string","description":"The id of its client; absent where it is of none."}}},\#
+"x-since":"0.6.0"},\#
+"readOnlyClient":{"code":-31181,"message":"The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached with), and the request would change the model.","data":{"kind":"readOnlyClient"},\#
+"x-since":"0.6.0"},\#
+"serverLost":{"code":-31182,"message":"The server that several clients share has ended before it answered.","data":{"kind":"serverLost"},\#
+"x-since":"0.6.0"},\#
 "noEdit":{"code":-31027,"message":"No edit is in progress.","data":{"kind":"noEdit"},\#
 "x-since":"0.1.0"},\#
 "editTooLarge":{"code":-31028,"message":"The edit exceeds what history can keep: it can be ended, but not cancelled.","data":{"kind":"editTooLarge"},\#
@@ -6849,6 +6907,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "documentBusy":{"code":-31084,"message":"A document is being opened or reverted.","data":{"kind":"documentBusy"},\#
 "x-since":"0.2.0"},\#
+"noRecovery":{"code":-31088,"message":"There is no recovery document: this server has none of an earlier one, or it has been opened.","data":{"kind":"noRecovery"},\#
+"x-since":"0.6.0"},\#
 "cycle":{"code":-31019,"message":"Objects would contain or depend on themselves: a group that contains itself, a derived property that depends on itself, links whose values never agree.","data":{"kind":"cycle","path":"/params/group","paths":["/layers/g1","/layers/g2","/layers/g1"]},\#
 "x-data":{"type":"object","required":["paths"],"properties":{"paths":{"type":"array","items":{"type":"string"},\#
 "description":"Pointers to the members of the cycle, in order."}}},\#
@@ -7084,7 +7144,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "packageExpired":{"code":-31163,"message":"The package was to be used until a time that has come.","data":{"kind":"packageExpired","path":"/data/harbour.gmpk","expected":"allowExpired: true","expires":"2001-01-01T00:00:00Z"},\#
 "x-data":{"type":"object","required":["expires"],"properties":{"expires":{"type":"string","description":"The time, RFC 3339."}}},\#
 "x-since":"0.5.0"}}},\#
-"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired","tooExpensive","engineFailed"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
+"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired","tooExpensive","engineFailed","readOnlyClient","serverLost"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
 {"name":"exit","description":"Ends the process, with status 0 after `shutdown`, else with 1.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
@@ -7208,6 +7268,15 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"every"},\#
 {"path":"/links/*","description":"A link; removed when it ends.","schema":{},\#
 "coalescing":"every"},\#
+{"path":"/clients/*","description":"A client.","schema":{"$ref":"#/components/schemas/ConnectedClient"},\#
+"coalescing":"every"},\#
+{"path":"/clients/*/isEditing","description":"Whether it has begun the edit in progress. Published by shared servers.","schema":{"type":"boolean"},\#
+"coalescing":"latest"},\#
+{"path":"/clients/*/view","description":"The view that it shows to its user, as it says.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
+"coalescing":"latest"},\#
+{"path":"/clients/*/cursor","description":"Where its user points: longitude and latitude on WGS 84, in degrees, as it says.","schema":{"type":"array","items":{"type":"number"},\#
+"minItems":2,"maxItems":2},\#
+"coalescing":"latest"},\#
 {"path":"/clock/mode","description":"The mode of the clock.","schema":{"$ref":"#/components/schemas/ClockMode"},\#
 "coalescing":"latest"},\#
 {"path":"/clock/tickRate","description":"Ticks per second.","schema":{"type":"number"},\#
@@ -7215,6 +7284,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"path":"/clock/factor","description":"Seconds of the model in a real second.","schema":{"type":"number"},\#
 "coalescing":"latest"},\#
 {"path":"/document/path","description":"Its absolute path; null before it is first saved.","schema":{"type":"string"},\#
+"coalescing":"merge"},\#
+{"path":"/document/recovery","description":"The file with the unsaved model of an earlier server of the same name, which `document/recover` opens; null when there is none.","schema":{"type":"string"},\#
 "coalescing":"merge"},\#
 {"path":"/edit/canUndo","description":"Whether there is a step to undo.","schema":{"type":"boolean"},\#
 "coalescing":"merge"},\#

@@ -12,8 +12,9 @@ if sys.version_info >= (3, 11):
 elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-PROTOCOL_VERSION = "0.5"
-PROTOCOL_HASH = "297fb5297aa84468"
+from . import PROTOCOL_VERSION as PROTOCOL_VERSION
+
+PROTOCOL_HASH = "e231592b3fdc7bdb"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -178,6 +179,8 @@ class OriginClient(TypedDict):
     type: Literal["client"]
     name: NotRequired[str]
     """The `meta.origin` that it carried."""
+    id: NotRequired[str]
+    """The id of the client, which the server gives; absent where a server has one client alone."""
 
 
 class OriginAnimation(TypedDict):
@@ -293,6 +296,13 @@ class ClientInfo(TypedDict):
     """Its name."""
     version: NotRequired[str]
     """Its version."""
+
+
+ClientId = str
+"""The id of a client, given by the server; never given twice by the same server.
+
+A string of 1 to 20 characters.
+"""
 
 
 class ServerInfo(TypedDict):
@@ -545,6 +555,12 @@ class InitializeResult(TypedDict):
     """The server."""
     capabilities: Capabilities
     """Its domains and limits."""
+    client: ClientId
+    """The id of this client, by which changes and `/clients` name it."""
+    recovery: NotRequired[str]
+    """The file with the unsaved model of an earlier server of the same name, which `document/recover` opens;
+    absent when there is none.
+    """
 
 
 class SessionEchoResult(TypedDict):
@@ -788,6 +804,37 @@ class BookmarkMoveResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     bookmarks: list[ObjectId]
     """The new order."""
+
+
+class ConnectedClient(TypedDict):
+    """A client."""
+
+    client: ClientId
+    """Its id."""
+    revision: int
+    """The revision of its last change."""
+    name: NotRequired[str]
+    """Its name, of `clientInfo`."""
+    version: NotRequired[str]
+    """Its version, of `clientInfo`."""
+    isReadOnly: bool
+    """Whether it only reads."""
+    isEditing: bool
+    """Whether it has begun the edit in progress. Published by shared servers."""
+    view: NotRequired[ObjectId]
+    """The view that it shows to its user, as it says."""
+    cursor: NotRequired[list[float]]
+    """Where its user points: longitude and latitude on WGS 84, in degrees, as it says. (degree; 2 elements)
+    """
+
+
+class ClientListResult(TypedDict):
+    """What `client/list` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    clients: list[ConnectedClient]
+    """In the order they came."""
 
 
 ClockMode = Literal["real", "manual"]
@@ -5850,7 +5897,8 @@ class FeatureReduction(TypedDict):
 
 class TrackDisplay(TypedDict):
     """What a layer over an entity source shows of where its entities have been. The server stores and
-    publishes it; `feature/query` has the observations and tracks.
+    publishes it; `feature/query` has the observations and tracks, and `view/identify` finds what is shown
+    of them.
     """
 
     maximumObservations: NotRequired[int]
@@ -6867,6 +6915,8 @@ class IdentifyResult(TypedDict):
     """Its name; empty for an overlay without one."""
     spatialReference: NotRequired[SpatialReference]
     """The spatial reference of the geometries; absent for a group."""
+    entityFeatures: NotRequired[EntityFeatures]
+    """Of a layer over an entity source, what the features of this result are; absent for others."""
     features: NotRequired[FeatureList]
     """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
     `error`.
