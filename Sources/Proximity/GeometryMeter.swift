@@ -42,8 +42,10 @@ public struct GeometryMeter: Sendable {
     do {
       let calculate = try GeometryCalculator()
       if let metersPerUnit {
+        // Beyond it lies nothing of what is related to others here: numbers of more than 100 digits cost infinitely much.
+        let bound = 1e99
         let operation = GeometryOperation.buffer(
-          distance / metersPerUnit, quadrantSegments: 8, cap: .round, join: .round, mitreLimit: 5, isOneSided: false)
+          max(-bound, min(bound, distance / metersPerUnit)), quadrantSegments: 8, cap: .round, join: .round, mitreLimit: 5, isOneSided: false)
         return try calculate(operation.mending, [geometry]).geometries[0]
       }
       guard abs(distance) <= GeodeticRegion.mostDistance(geometry) else { return nil }
