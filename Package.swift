@@ -53,9 +53,10 @@ let package = Package(
     .systemLibrary(
       name: "CJansson", pkgConfig: "jansson",
       providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
-    .target(name: "CGEOS"),
-    .target(name: "CPROJ"),
-    .target(name: "CGDAL"),
+    .target(name: "CLibraries"),
+    .target(name: "CGEOS", dependencies: ["CLibraries"]),
+    .target(name: "CPROJ", dependencies: ["CLibraries"]),
+    .target(name: "CGDAL", dependencies: ["CLibraries"]),
     .target(name: "CReader", linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
 
     // The system.
@@ -116,7 +117,7 @@ let package = Package(
     // Foreign files: what server and reader share, the process that reads, and the server's way to it.
     library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("GeoJSON", ["Geometry", "Platform"]),
-    library("Reader", ["Reading", "GeoJSON", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
+    library("Reader", ["Reading", "GeoJSON", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL", "CLibraries"]),
     library("Readers", ["Reading", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("Elevation", ["Readers", "Reading", "Geometry", "Files", "Platform"]),
     // Analyses of cells of heights.

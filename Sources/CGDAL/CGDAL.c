@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "CGDAL.h"
 
+#include "CLibraries.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -36,14 +38,7 @@ static int loaded;
 static char failure[512];
 
 static void load(void) {
-  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
-    library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    // The first answer names the cause: a library that is there but does not load, or the expected name.
-    if (!library && i == 0) {
-      const char *said = dlerror();
-      snprintf(failure, sizeof failure, "GDAL was not found: %s", said ? said : names[0]);
-    }
-  }
+  library = clibraries_open("GDAL", "libgdal.so", names, sizeof names / sizeof *names, failure, sizeof failure);
   if (!library) return;
 
 #define CGDAL_FIND(name)                                                        \
@@ -65,6 +60,8 @@ const struct cgdal_functions *cgdal_load(const char **reason) {
   *reason = loaded ? NULL : failure;
   return loaded ? &functions : NULL;
 }
+
+void *cgdal_library(void) { return library; }
 
 void cgdal_register(const char *function) {
   void (*add)(void) = (void (*)(void))dlsym(library, function);

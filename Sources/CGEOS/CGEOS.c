@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "CGEOS.h"
 
+#include "CLibraries.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -46,15 +48,7 @@ static void check_interruption(void) {
 }
 
 static void load(void) {
-  void *library = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
-    library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    // The first answer names the cause: a library that is there but does not load, or the expected name.
-    if (!library && i == 0) {
-      const char *said = dlerror();
-      snprintf(failure, sizeof failure, "GEOS was not found: %s", said ? said : names[0]);
-    }
-  }
+  void *library = clibraries_open("GEOS", "libgeos_c.so", names, sizeof names / sizeof *names, failure, sizeof failure);
   if (!library) return;
 
 #define CGEOS_FIND(name)                                                        \

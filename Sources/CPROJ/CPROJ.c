@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "CPROJ.h"
 
+#include "CLibraries.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,15 +32,7 @@ static int loaded;
 static char failure[512];
 
 static void load(void) {
-  void *library = NULL;
-  for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
-    library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    // The first answer names the cause: a library that is there but does not load, or the expected name.
-    if (!library && i == 0) {
-      const char *said = dlerror();
-      snprintf(failure, sizeof failure, "PROJ was not found: %s", said ? said : names[0]);
-    }
-  }
+  void *library = clibraries_open("PROJ", "libproj.so", names, sizeof names / sizeof *names, failure, sizeof failure);
   if (!library) return;
 
 #define CPROJ_FIND(name)                                                        \
@@ -49,6 +43,12 @@ static void load(void) {
   }
   CPROJ_FUNCTIONS(CPROJ_FIND)
 #undef CPROJ_FIND
+  if (clibraries_folder()) {
+    // A new context copies this from the one that NULL stands for. It comes before PROJ_DATA and the folder that was built in.
+    static char data[4200];
+    snprintf(data, sizeof data, "%s/proj", clibraries_folder());
+    functions.proj_context_set_search_paths(NULL, 1, (const char *const[]){data});
+  }
   loaded = 1;
 }
 

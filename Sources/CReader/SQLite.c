@@ -53,9 +53,7 @@ static int guard(sqlite3 *database, char **message, const void *routines) {
   return sqlite_set_authorizer(database, authorize, NULL);
 }
 
-int creader_guard_sqlite(void) {
-  void *library = dlopen("libsqlite3.so.0", RTLD_LAZY | RTLD_NOLOAD);
-  if (!library) library = dlopen("libsqlite3.dylib", RTLD_LAZY | RTLD_NOLOAD);
+int creader_guard_sqlite(void *library) {
   if (!library) return 0;
   sqlite_set_authorizer = (set_authorizer)dlsym(library, "sqlite3_set_authorizer");
   sqlite_drop_modules = (drop_modules)dlsym(library, "sqlite3_drop_modules");

@@ -1,6 +1,7 @@
 // The reader role of the process: confines itself, then serves the server's requests about one set of files.
 
 import CGDAL
+import CLibraries
 import CReader
 import Geometry
 import JSON
@@ -122,6 +123,23 @@ public enum ReaderProcess {
       ("GDAL_HTTP_LOW_SPEED_LIMIT", "1"), ("GDAL_DISABLE_READDIR_ON_OPEN", allowsNetwork ? "EMPTY_DIR" : "FALSE"),
     ] { setenv(name, value, 1) }
     unsetenv("GDAL_SKIP")
+    if let folder = bundledFolder { useBundle(in: folder, allowsNetwork) }
+  }
+
+  /// The folder of libraries beside the program, if it brings its own.
+  private static var bundledFolder: String? { clibraries_folder().map { String(cString: $0) } }
+
+  /// Variables of the machine's GDAL and PROJ do not apply to the bundled ones. The bundled GDAL has PROJ and its database inside.
+  private static func useBundle(in folder: String, _ allowsNetwork: Bool) {
+    for name in ["PROJ_DATA", "PROJ_LIB", "PROJ_AUX_DB"] { unsetenv(name) }
+    let data = folder + "/gdal"
+    // PROJ takes a proj.db of the user's folder or of the current one before its own.
+    for name in ["GDAL_DATA", "PROJ_USER_WRITABLE_DIRECTORY"] { setenv(name, data, 1) }
+    _ = chdir(data)
+    // Certificates that the user or the machine trusts come before the bundle's.
+    guard allowsNetwork, getenv("CURL_CA_BUNDLE") == nil, getenv("SSL_CERT_FILE") == nil else { return }
+    let trusted = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"]
+    setenv("CURL_CA_BUNDLE", trusted.first { access($0, R_OK) == 0 } ?? folder + "/cacert.pem", 1)
   }
 
   /// Paths that libraries read.
@@ -145,7 +163,7 @@ public enum ReaderProcess {
 
   /// Makes only the files open at `files`, read-only, and the libraries' paths accessible.
   static func restrict(to files: [CInt], reachesNetwork: Bool = false) -> UInt32 {
-    var folders = libraryFolders + (reachesNetwork ? networkFolders : [])
+    var folders = libraryFolders + (bundledFolder.map { [$0] } ?? []) + (reachesNetwork ? networkFolders : [])
     for name in [
       "LD_LIBRARY_PATH", "PROJ_DATA", "PROJ_LIB", "GDAL_DATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
     ] {

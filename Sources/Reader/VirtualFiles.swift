@@ -11,7 +11,7 @@ typealias GDAL = UnsafePointer<cgdal_functions>
 enum GDALLibrary {
   static let shared = load { gdal in
     installVirtualFiles(gdal)
-    _ = creader_guard_sqlite()
+    _ = creader_guard_sqlite(cgdal_library())
   }
 
   /// Of rasters, from which elevations are read.

@@ -95,6 +95,9 @@ struct cgdal_functions {
 /// Returns NULL where the library is not on this machine or lacks a function; `*reason` then says which, for good.
 const struct cgdal_functions *_Nullable cgdal_load(const char *_Nullable *_Nonnull reason);
 
+/// What cgdal_load has opened, through which symbols of the libraries that it brings are found, too.
+void *_Nullable cgdal_library(void);
+
 /// Registers the driver that a function of the library adds, after cgdal_load. Does nothing where a build of GDAL lacks it.
 void cgdal_register(const char *_Nonnull function);
 

@@ -88,8 +88,8 @@ int creader_seal(int descriptor);
 int creader_is_sealed(int descriptor);
 
 /// Makes every SQLite connection of this process refuse new virtual tables, attached databases, and the pragmas and functions
-/// that write or reach outside. Returns 0 if SQLite is not loaded.
-int creader_guard_sqlite(void);
+/// that write or reach outside. Returns 0 if `gdal`, the library of GDAL, brings no SQLite, within or beside it.
+int creader_guard_sqlite(void *_Nullable gdal);
 
 /// A converter of texts from an encoding to UTF-8; null if the encoding is unknown. For one thread at a time.
 void *_Nullable creader_decoder_open(const char *_Nonnull encoding);
