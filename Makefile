@@ -9,7 +9,7 @@ BUILD := .build/release
 SERVER := $(BUILD)/geomodel-server
 CLIENT := Clients/python/src
 
-.PHONY: help dependencies build demo check test fuzz sanitize soak bench generate generate-locales check-samples install format clean
+.PHONY: help dependencies build demo check test fuzz sanitize soak bench generate generate-locales check-samples install wheel test-wheel deb test-deb format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,21 @@ install: build ## copy the server to PREFIX/bin (/usr/local unless set)
 	@install -D -m 755 $(SERVER) $(DESTDIR)$(PREFIX)/bin/geomodel-server
 	@echo "geomodel-server: installed to $(DESTDIR)$(PREFIX)/bin/geomodel-server"
 
+# The linker finds only the static jansson in a folder of its own, which comes before the system's. Nothing is compiled anew.
+wheel: dependencies ## make a wheel with server and libraries in dist/ (Linux on x86-64)
+	@mkdir -p .build-wheel/static && cp "$$(cc -print-file-name=libjansson.a)" .build-wheel/static/
+	@swift build $(SWIFT_FLAGS) --static-swift-stdlib --product geomodel-server -Xlinker -L$(CURDIR)/.build-wheel/static
+	@.ci/wheel
+
+test-wheel: ## install the wheel of dist/ in a bare Debian, and run the demo and all transcripts there (needs root and debootstrap)
+	@.ci/test-wheel
+
+deb: build ## make a Debian package of the server in dist/ (for Debian 12 and 13)
+	@.ci/deb
+
+test-deb: ## install the Debian package of dist/ in a bare Debian 12 and 13, and run the demo and all transcripts (needs root and debootstrap)
+	@.ci/test-deb
+
 format: ## format the Swift sources in place
 	@swift format --in-place --recursive Sources Tests Package.swift --configuration .swift-format
 
@@ -64,4 +79,4 @@ check-samples: dependencies ## build with a sample member and a sample kind of o
 	@.ci/check-samples
 
 clean: ## remove what was built
-	@rm -rf .build .build-*
+	@rm -rf .build .build-* dist

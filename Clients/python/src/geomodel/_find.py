@@ -1,4 +1,4 @@
-"""Finds the server: argument, GEOMODEL_SERVER, PATH, the checkout's build, in this order."""
+"""Finds the server: argument, GEOMODEL_SERVER, the one that a wheel brings, PATH, the checkout's build, in this order."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ def find_server(server: str | os.PathLike[str] | Sequence[str] | None = None) ->
     variable = os.environ.get("GEOMODEL_SERVER")
     if variable:
         return [_given(variable, "the variable GEOMODEL_SERVER")]
+    # Of the same version as this package, whatever else is on PATH.
+    bundled = os.path.join(os.path.dirname(__file__), "_server", NAME)
+    if _is_executable(bundled):
+        return [bundled]
     # Not `shutil.which`, whose import takes longer than all else here.
     on_path = next(filter(_is_executable, (os.path.join(folder, NAME) for folder in os.get_exec_path() if folder)), None)
     if on_path:
@@ -36,7 +40,8 @@ def find_server(server: str | os.PathLike[str] | Sequence[str] | None = None) ->
                 return [str(candidate)]
         builds = f"no build in {checkout / '.build'} (`make build` there makes one)"
     raise ServerNotFoundError(
-        f"{NAME} was not found: not given as `server`, GEOMODEL_SERVER is not set, not on PATH, {builds}"
+        f"{NAME} was not found: not given as `server`, GEOMODEL_SERVER is not set, no server in this package"
+        f" (wheels have one, for Linux on x86-64 only, for now), not on PATH, {builds}"
     )
 
 
