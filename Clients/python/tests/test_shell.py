@@ -76,6 +76,19 @@ class FindTests(ServerOnDisk):
                 with self.assertRaises(geomodel.ServerNotFoundError):
                     geomodel.find_server(build)
 
+    def test_a_wheel_s_own_server_comes_before_those_on_the_path(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            bundled = Path(folder) / "_server" / "geomodel-server"
+            bundled.parent.mkdir()
+            bundled.write_text("")
+            bundled.chmod(0o755)
+            with mock.patch.object(_find, "__file__", str(Path(folder) / "_find.py")):
+                with mock.patch.dict(os.environ, {"PATH": str(self.server.parent)}, clear=True):
+                    self.assertEqual(geomodel.find_server(), [str(bundled)])
+                    self.assertEqual(geomodel.find_server(self.server), [str(self.server)])
+                with mock.patch.dict(os.environ, {"GEOMODEL_SERVER": str(self.server)}):
+                    self.assertEqual(geomodel.find_server(), [str(self.server)])
+
     def test_no_checkout(self) -> None:
         with mock.patch.object(_find, "find_checkout", return_value=None):
             with mock.patch.dict(os.environ, {"PATH": "/nonexistent"}, clear=True):

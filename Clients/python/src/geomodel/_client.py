@@ -328,7 +328,7 @@ def launch(
     With `attach="name"` this is one of several clients of the server of that name, which is started if there is none; `close` then
     ends this client alone. `read_only`: this client does not change the model.
 
-    - `server`: an executable, or a command as a list; else GEOMODEL_SERVER, PATH, the checkout's build, in this order.
+    - `server`: an executable, or a command as a list; else GEOMODEL_SERVER, the one of a wheel, PATH, the checkout's build, in this order.
     - `allow_dir`: the server opens only files in these folders. `allow_write`: it writes only files in these, and
       `allow_dir` is then about reading alone. `trace_file`: the file to which it writes its traffic.
     - `args`: more arguments for it. `cwd`: its working directory. `env`: variables besides those of this process.
