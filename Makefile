@@ -57,10 +57,11 @@ install: build ## copy the server to PREFIX/bin (/usr/local unless set)
 	@install -D -m 755 $(SERVER) $(DESTDIR)$(PREFIX)/bin/geomodel-server
 	@echo "geomodel-server: installed to $(DESTDIR)$(PREFIX)/bin/geomodel-server"
 
-# The linker finds only the static jansson in a folder of its own, which comes before the system's. Nothing is compiled anew.
+# Of jansson pkg-config names a folder with the static library alone, so that it is linked. Only the linking is done anew.
 wheel: dependencies ## make a wheel with server and libraries in dist/ (Linux on x86-64)
 	@mkdir -p .build-wheel/static && cp "$$(cc -print-file-name=libjansson.a)" .build-wheel/static/
-	@swift build $(SWIFT_FLAGS) --static-swift-stdlib --product geomodel-server -Xlinker -L$(CURDIR)/.build-wheel/static
+	@sed 's|^libdir=.*|libdir=$(CURDIR)/.build-wheel/static|' "$$(pkg-config --variable=pcfiledir jansson)/jansson.pc" >.build-wheel/static/jansson.pc
+	@PKG_CONFIG_PATH=$(CURDIR)/.build-wheel/static swift build $(SWIFT_FLAGS) --static-swift-stdlib --product geomodel-server
 	@.ci/wheel
 
 test-wheel: ## install the wheel of dist/ in a bare Debian, and run the demo and all transcripts there (needs root and debootstrap)
