@@ -172,7 +172,7 @@ let package = Package(
       name: "geomodel-server",
       dependencies: [
         "Host", "Handlers", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Reader", "Readers",
-        "Platform",
+        "Platform", "CLibraries",
         logging,
       ],
       swiftSettings: strict,

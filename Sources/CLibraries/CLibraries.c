@@ -5,12 +5,12 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #ifdef __linux__
 #include <limits.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -40,6 +40,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 const char *clibraries_folder(void) {
   pthread_once(&once, find);
   return folder[0] ? folder : NULL;
+}
+
+void clibraries_isolate(void) {
+  static const char *const variables[] = {"PROJ_DATA", "PROJ_LIB", "PROJ_AUX_DB"};
+  for (size_t i = 0; clibraries_folder() && i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
 void *clibraries_open(const char *title, const char *bundled, const char *const *names, size_t count, char *failure, size_t size) {

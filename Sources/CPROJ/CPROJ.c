@@ -44,7 +44,7 @@ static void load(void) {
   CPROJ_FUNCTIONS(CPROJ_FIND)
 #undef CPROJ_FIND
   if (clibraries_folder()) {
-    // A new context copies this from the one that NULL stands for. It comes before PROJ_DATA and the folder that was built in.
+    // A new context copies this from the one that NULL stands for. It comes before the user's folder and the one that was built in.
     static char data[4200];
     snprintf(data, sizeof data, "%s/proj", clibraries_folder());
     functions.proj_context_set_search_paths(NULL, 1, (const char *const[]){data});

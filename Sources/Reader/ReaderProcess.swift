@@ -129,9 +129,8 @@ public enum ReaderProcess {
   /// The folder of libraries beside the program, if it brings its own.
   private static var bundledFolder: String? { clibraries_folder().map { String(cString: $0) } }
 
-  /// Variables of the machine's GDAL and PROJ do not apply to the bundled ones. The bundled GDAL has PROJ and its database inside.
+  /// Variables of the machine's GDAL do not apply to the bundled one, which has PROJ and its database inside.
   private static func useBundle(in folder: String, _ allowsNetwork: Bool) {
-    for name in ["PROJ_DATA", "PROJ_LIB", "PROJ_AUX_DB"] { unsetenv(name) }
     let data = folder + "/gdal"
     // PROJ takes a proj.db of the user's folder or of the current one before its own.
     for name in ["GDAL_DATA", "PROJ_USER_WRITABLE_DIRECTORY"] { setenv(name, data, 1) }

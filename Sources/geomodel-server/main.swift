@@ -1,8 +1,10 @@
 // The process: parses flags and serves one session on standard input and output; or runs as a reader, a writer, an engine or what follows a
 // feed, which the server starts.
 
+import CLibraries
 import Reader
 
+clibraries_isolate()
 let arguments = CommandLine.arguments
 if arguments.count > 2, arguments[1] == "--reader", let memory = UInt64(arguments[2]) {
   ReaderProcess.serve(at: 3, memory: memory, allowsNetwork: arguments.dropFirst(3).first == "--allow-network")

@@ -7,6 +7,9 @@
 /// The folder of bundled libraries beside the running program, absolute; NULL where none are bundled.
 const char *_Nullable clibraries_folder(void);
 
+/// Removes variables that configure the machine's PROJ, if another is bundled. To be called before there are other threads.
+void clibraries_isolate(void);
+
 /// Opens a library: the bundled one by its absolute path, and no other; where none are bundled, the first name that opens.
 ///
 /// Returns NULL if none opens; `failure` then says why: the bundled one did not, or the first name.
