@@ -68,6 +68,8 @@ class VirtualFile {
       if let file { Unmanaged<VirtualFile>.fromOpaque(file).release() }
       return 0
     }
+    // There is no buffer to write. GDAL 3.12 flushes files that it only reads, too, and warns where nothing answers.
+    callbacks.pointee.flush = { _ in 0 }
     callbacks.pointee.read = { file, buffer, size, count in
       guard let file = VirtualFile.find(file), let buffer, let bytes = VirtualFile.byteCount(size, count) else { return 0 }
       return file.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: bytes)) / size

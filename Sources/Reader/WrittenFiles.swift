@@ -156,7 +156,6 @@ extension WrittenFiles {
         }
         return file.write(UnsafeRawBufferPointer(start: buffer, count: bytes)) / size
       }
-      callbacks.flush = { _ in 0 }
       callbacks.truncate = { file, size in
         guard let file = WriteHandle.writable(file), ftruncate(file.descriptor, off_t(size)) == 0 else {
           WrittenFiles.note(failure: errno)
