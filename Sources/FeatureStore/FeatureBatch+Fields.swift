@@ -78,7 +78,7 @@ extension FeatureBatch {
   }
 
   /// Sets an attribute of the row begun last, without making a value of it.
-  mutating func set(column: Int, _ value: FeatureRow.Attribute) {
+  mutating func set(column: Int, attribute value: FeatureRow.Attribute) {
     switch value {
     case .null: break
     case .bool(let value): set(column: column, bool: value)

@@ -61,7 +61,7 @@ package struct StoreCopy: Sendable {
       guard let feature = source[row] else { continue }
       batch.begin(id: feature.id)
       if geometry == nil { batch.setGeometry(of: feature) }
-      for (source, target) in numbers { feature.withAttribute(source) { batch.set(column: target, $0) } }
+      for (source, target) in numbers { feature.withAttribute(source) { batch.set(column: target, attribute: $0) } }
     }
     let chunk = FeatureChunk()
     chunk.append(batch, 0..<batch.count, ids: batch.ids[...], numbers: Array(columns.indices))
