@@ -21,6 +21,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -86,6 +87,9 @@ MEASURES = [
     Measure("latency", "latency", "us", "median_microseconds", most=1.2),
     Measure("latency-p99", "latency", "us", "p99_microseconds"),
     Measure("latency-unpinned", "latency-unpinned", "us", "median_microseconds", most=0.5),
+    # The floor is the same server on standard streams.
+    Measure("latency-attached", "attached", "us", "median_microseconds", most=2.2),
+    Measure("observers", "observers", "cores", "observers_cores", limit=0.5),
     Measure("start", "start", "ms", "start_milliseconds", most=6),
     Measure("start-memory", "start", "MB", "start_resident_megabytes", limit=16),
     Measure("load-objects", "model", "s", "load_seconds", most=1.3),
@@ -276,6 +280,20 @@ class Bench:
     def unpinned(self, side: str) -> str:
         with all_processors():
             return self.drive("latency", side)
+
+    def attached(self, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server is not shared")
+        quick = ["--requests", "20000"] if self.options.quick else []
+        command = self.server if side == "floor" else [*self.server, "--attach", "bench", "--linger", "0"]
+        # Client, forwarder and server share the processors.
+        with all_processors(), tempfile.TemporaryDirectory() as folder:
+            return output_of([str(BUILD / "drive"), *quick, "latency", "--", *command], {"XDG_RUNTIME_DIR": folder})
+
+    def observers(self, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server is not shared")
+        return "" if side == "floor" else output_of([sys.executable, str(HERE / "sharing.py"), "--", *self.server])
 
     def columns(self, side: str) -> str:
         if side == "floor":
@@ -573,7 +591,7 @@ class Bench:
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction, "motion": self.motion,
             "fences": self.fences, "long-feed": self.long_feed, "beside": self.beside,
             "surfaces": self.surfaces, "geometry": self.geometry,
-            "latency-unpinned": self.unpinned,
+            "latency-unpinned": self.unpinned, "attached": self.attached, "observers": self.observers,
             "long-delta": lambda side: self.subscribed("long-delta", side),
             "undo": lambda side: self.objects("undo", side),
             "open-stretch": lambda side: self.objects("open-stretch", side)}
