@@ -39,7 +39,7 @@ class _Progress:
     """Progress reports that the client makes, in the form of those of tasks."""
 
     def __init__(self, client: Caller, title: str, total: int) -> None:
-        self._call, self._total, self._done = client._options.progress, total, 0
+        self._call, self._total, self._done = client._options.on_report, total, 0
         self._report({"kind": "begin", "title": title, "percentage": 0})
 
     def add(self, count: int) -> None:
@@ -74,7 +74,7 @@ async def add(client: Caller, overlay: str, data: Any, keep_ids: bool) -> Added:
         reference = {} if frame.reference is None else {"spatialReference": frame.reference}
         return {"overlay": overlay, **reference, **part.columns}
 
-    first, later = client._with(progress=None), client._with(progress=None, if_revision=None)
+    first, later = client._with(progress=False), client._with(progress=False, if_revision=None)
     async with _one_step(later, f"Add {len(frame):,} graphics", len(parts) > 1):
         try:
             finish(parts[0], await _call(first, "overlay/addColumns", message(parts[0]), parts[0]))
@@ -93,10 +93,10 @@ async def open_frame(client: Caller, id: str | None, data: Any, keep_ids: bool) 
     """Opens a source over the rows of a frame, all or none; see `SourceMethods.add`."""
     frame, parts = _prepared("source.add", data, "degrees (EPSG:4326)", keep_ids)
     progress = _Progress(client, "source.add", len(frame))
-    later = client._with(progress=None, if_revision=None, scope=None, key=None, task=None)
+    later = client._with(progress=False, if_revision=None, scope=None, key=None, task=None)
     params = {"id": id, "columns": parts[0].columns, "fields": frame.fields(), "spatialReference": frame.reference}
     given = {name: value for name, value in params.items() if value is not None}
-    opened: types.Source = await _call(client._with(progress=None), "source/openInline", given, parts[0])
+    opened: types.Source = await _call(client._with(progress=False), "source/openInline", given, parts[0])
     progress.add(parts[0].count)
     source = opened["source"]
     if len(parts) > 1:
@@ -209,14 +209,14 @@ async def _fetch(client: Caller, params: Mapping[str, Any], offset: int, limit: 
     progress = _Progress(client, "to_geodataframe", total)
     asked = {**params, "format": "columns"}
     page = _PAGE if limit is None else min(_PAGE, limit)
-    answer = await client._with(progress=None).call("feature/query", {**asked, "offset": offset, "limit": page})
+    answer = await client._with(progress=False).call("feature/query", {**asked, "offset": offset, "limit": page})
     done = len(ids_of(answer))
     features.append(answer)
     progress.add(done)
     if answer["exceededLimit"] and done and (limit is None or done < limit):
         # A large result comes in parts: the server makes the next one while this one is read.
         rest = {**asked, "offset": offset + done, **({} if limit is None else {"limit": limit - done})}
-        async with Parts(client._with(progress=None, if_revision=answer["revision"]), "feature/query", rest) as parts:
+        async with Parts(client._with(progress=False, if_revision=answer["revision"]), "feature/query", rest) as parts:
             async for part in parts:
                 features.append({**part, "fields": answer["fields"]})
                 progress.add(len(ids_of(part)))
@@ -226,11 +226,11 @@ async def _fetch(client: Caller, params: Mapping[str, Any], offset: int, limit: 
 
 async def _total(client: Caller, params: Mapping[str, Any], offset: int, limit: int | None) -> int:
     """The number of features, if progress is to be reported."""
-    if client._options.progress is None:
+    if client._options.on_report is None:
         return 0
     others = ("orderBy", "properties", "returnGeometry", "returnM", "outSpatialReference")
     asked = {name: value for name, value in params.items() if name not in others}
-    count = max(int((await client._with(progress=None).call("feature/queryCount", asked))["count"]) - offset, 0)
+    count = max(int((await client._with(progress=False).call("feature/queryCount", asked))["count"]) - offset, 0)
     return count if limit is None else min(count, limit)
 
 

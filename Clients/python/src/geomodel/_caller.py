@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import sys
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Coroutine, Mapping, TypeVar
 
-from . import _wire
+from . import _notebook, _wire
+from ._bars import showing
 from ._connection import Connection
 from ._options import CallOptions
 from ._results import shown
 from .errors import CallTimeoutError
+
+
+T = TypeVar("T")
 
 
 class Caller:
@@ -27,6 +31,18 @@ class Caller:
 
         Cancelling the task that waits here cancels the request on the server; an answer that still comes is dropped.
         """
+        return await self._shown(method, lambda client: client._call(method, params))
+
+    async def _shown(self, title: str, action: Callable[[Caller], Coroutine[Any, Any, T]]) -> T:
+        """The result of an action of this caller, with a bar where one is to be shown."""
+        bar = _notebook.bar_for(self._options.progress, title)
+        if bar is None:
+            return await action(self)
+        with showing(bar):
+            client = self._with(progress=bar)
+            return await _notebook.ticking(lambda: action(client), bar)
+
+    async def _call(self, method: str, params: Mapping[str, Any] | None) -> Any:
         if "shapely" not in sys.modules:
             return shown(await self._request(method, params))
         from . import _shapes
@@ -45,13 +61,13 @@ class Caller:
         on_orphan: Callable[[Any], None] | None = None,
     ) -> Any:
         options, connection = self._options, self._connection
-        token = connection.new_token() if options.progress is not None else None
+        token = connection.new_token() if options.on_report is not None else None
         with _wire.encoding(method):
             wire = _wire.prepare(method, options.with_meta(params or {}, token), connection.limits)
             token = str(wire["meta"]["progressToken"]) if token is not None else None
             timeout = None if options.timeout is None else float(options.timeout)
         request = connection.request(
-            method, wire, token=token, on_progress=options.progress, on_result=on_result, on_orphan=on_orphan
+            method, wire, token=token, on_progress=options.on_report, on_result=on_result, on_orphan=on_orphan
         )
         if timeout is None:
             return await request

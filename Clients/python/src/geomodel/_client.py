@@ -18,7 +18,7 @@ from ._generated.methods_async import Domains
 from ._generated.methods_async import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_async import SourceMethods as GeneratedSourceMethods
 from ._limits import Limits
-from ._options import CallOptions
+from ._options import CallOptions, Progress
 from ._parts import Parts
 from ._streams import Stream
 from ._subscriptions import (
@@ -51,7 +51,7 @@ class OverlayMethods(GeneratedOverlayMethods):
             keep_ids: Whether an index of integers gives the ids, unless it merely counts the rows. Any other index that does
                 not merely count them becomes an attribute.
         """
-        return await _bulk.add(self._client, overlay, data, keep_ids)
+        return await self._client._shown("overlay.add", lambda client: _bulk.add(client, overlay, data, keep_ids))
 
 
 class SourceMethods(GeneratedSourceMethods):
@@ -70,7 +70,7 @@ class SourceMethods(GeneratedSourceMethods):
             id: The new object's id; minted when absent.
             keep_ids: As for `overlay.add`.
         """
-        return await _bulk.open_frame(self._client, id, data, keep_ids)
+        return await self._client._shown("source.add", lambda client: _bulk.open_frame(client, id, data, keep_ids))
 
 
 class Client(Caller, Domains):
@@ -94,7 +94,7 @@ class Client(Caller, Domains):
         key: str | None = None,
         task: str | None = None,
         task_timeout: float | None = None,
-        progress: Callable[[dict[str, Any]], object] | None = None,
+        progress: Progress = None,
         timeout: float | None = None,
     ) -> Client:
         """The same server, with these options for its calls:
@@ -105,6 +105,7 @@ class Client(Caller, Domains):
         - `scope`, `key`: the object whose closing ends the task; tasks of one scope and key replace one another.
         - `task`: the task's handle for `task.cancel`; `task_timeout`: seconds after which the server ends it.
         - `progress`: is called with each report (`{"kind", "percentage"?, ...}`); an exception that it raises, the call raises.
+          In notebooks, calls that take long show a bar; "bar" shows one on terminals, too, and False none.
         - `timeout`: seconds until the call is cancelled and raises `CallTimeoutError`.
         """
         changed = self._options.merged(

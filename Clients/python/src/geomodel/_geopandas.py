@@ -29,7 +29,7 @@ def to_geodataframe(source: Any, **query: Any) -> Any:
     Without geometry (`return_geometry=False`) it is a DataFrame. Needs GeoPandas.
     """
     if isinstance(source, SyncClient):
-        return source._run(lambda client: fetch(client, query))
+        return source._run("to_geodataframe", lambda client: fetch(client, query))
     if isinstance(source, Client):
-        return fetch(source, query)
+        return source._shown("to_geodataframe", lambda client: fetch(client, query))
     return frame_of(source)

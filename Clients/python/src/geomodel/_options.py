@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Literal, Mapping, Union
+
+
+Report = Callable[[dict[str, Any]], object]
+# A function that is called with each report; a bar; nothing, not even in notebooks. None: a bar in notebooks alone.
+Progress = Union[Report, Literal["bar", False], None]
 
 
 @dataclass(frozen=True)
 class CallOptions:
     """`origin` names the author, `if_revision` refuses the call when the object has changed since, `undo` false makes no
     step of history. `scope`, `key`, `task` and `task_timeout` say how the server joins, replaces, names and limits a
-    task. `progress` is called with each report. `timeout` is the time that the client waits for any call, in seconds.
+    task. `progress` is called with each report, or shows a bar. `timeout` is the time that the client waits for any call, in seconds.
     """
 
     origin: str | None = None
@@ -21,8 +26,13 @@ class CallOptions:
     key: str | None = None
     task: str | None = None
     task_timeout: float | None = None
-    progress: Callable[[dict[str, Any]], object] | None = None
+    progress: Progress = None
     timeout: float | None = None
+
+    @property
+    def on_report(self) -> Report | None:
+        """What is called with each report."""
+        return self.progress if callable(self.progress) else None
 
     def merged(self, **changes: Any) -> CallOptions:
         """These options, overridden by others; None leaves an option unchanged."""

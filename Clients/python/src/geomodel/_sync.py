@@ -9,12 +9,15 @@ import weakref
 from functools import cached_property
 from typing import Any, Callable, Concatenate, Coroutine, Mapping, ParamSpec, TypeVar
 
+from ._bars import showing
 from ._bulk import Added
 from ._client import Client, Launch, Server, launch
 from ._generated import types
 from ._generated.methods_sync import Domains
 from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
+from ._notebook import bar_for, ticking
+from ._options import Progress
 from ._parts import SyncParts
 from ._portal import Portal, Reports, do
 from ._subscriptions import DEFAULT_LIMIT, Opening
@@ -38,7 +41,7 @@ def _optioned(options: Callable[Concatenate[Client, P], Client]) -> Callable[Con
     def twin(self: SyncClient, /, *args: P.args, **keywords: P.kwargs) -> SyncClient:
         progress: Any = keywords.pop("progress", None)
         made = SyncClient(self._portal, options(self._async, *args, **keywords))
-        made._progress = progress or self._progress
+        made._progress = self._progress if progress is None else progress
         return made
 
     said = "`progress` is called on the thread that waits for the call, and may call the server itself."
@@ -76,7 +79,7 @@ class SyncOverlayMethods(GeneratedOverlayMethods):
 
     def add(self, data: Any, *, overlay: str, keep_ids: bool = True) -> Added:
         """Adds the rows of a GeoDataFrame, or a GeoSeries, as graphics; see `Client.overlay.add`."""
-        return self._client._run(lambda client: client.overlay.add(data, overlay=overlay, keep_ids=keep_ids))
+        return self._client._run("overlay.add", lambda client: client.overlay.add(data, overlay=overlay, keep_ids=keep_ids))
 
 
 class SyncSourceMethods(GeneratedSourceMethods):
@@ -86,7 +89,7 @@ class SyncSourceMethods(GeneratedSourceMethods):
 
     def add(self, data: Any, *, id: str | None = None, keep_ids: bool = True) -> types.Source:
         """Opens a source over the rows of a GeoDataFrame, or a GeoSeries; see `Client.source.add`."""
-        return self._client._run(lambda client: client.source.add(data, id=id, keep_ids=keep_ids))
+        return self._client._run("source.add", lambda client: client.source.add(data, id=id, keep_ids=keep_ids))
 
 
 class SyncClient(Domains):
@@ -95,7 +98,7 @@ class SyncClient(Domains):
     def __init__(self, portal: Portal, client: Client) -> None:
         self._portal = portal
         self._async = client
-        self._progress: Callable[[dict[str, Any]], object] | None = None
+        self._progress: Progress = None
 
     @cached_property
     def overlay(self) -> SyncOverlayMethods:
@@ -109,17 +112,22 @@ class SyncClient(Domains):
 
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """The result of any method by its name on the wire. Control-C cancels the request."""
-        return self._run(lambda client: client.call(method, params))
+        return self._run(method, lambda client: client.call(method, params))
 
-    def _run(self, action: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
+    def _run(self, title: str, action: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         """The result of an action of the asynchronous client, with its progress on this thread.
 
         When this raises, an interrupted action has ended and has undone what it has to.
         """
-        if self._progress is None:
-            return self._portal.run(action(self._async))
+        progress, bar = self._progress, bar_for(self._progress, title)
         reports: Reports = queue.SimpleQueue()
-        return self._portal.run(action(self._async.options(progress=reports.put)), reports, self._progress)
+        if bar is not None:
+            client = self._async.options(progress=reports.put)
+            with showing(bar):
+                return self._portal.run(ticking(lambda: action(client), lambda: reports.put(None)), reports, bar)
+        # Without reports, False: a bar of the asynchronous client would be shown from the wrong thread.
+        client = self._async.options(progress=reports.put if callable(progress) else False)
+        return self._portal.run(action(client), reports, progress if callable(progress) else None)
 
     def parts(self, method: str, params: Mapping[str, Any] | None = None) -> SyncParts:
         """The result of a method in parts, as an iterator; see `Client.parts`."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from argparse import Namespace
 from typing import Any, Mapping
 
 from .. import _start
+from .._bars import TerminalBar, showing
 from .._direct import DirectServer
 from .._find import find_server
 from ..errors import GeoModelError
 from ._failures import UsageError
 from ._table import is_terminal
-
-# Seconds before a bar is shown: what is quicker needs none.
-_PATIENCE = 0.3
-_WIDTH = 24
 
 
 class Session:
@@ -40,7 +36,7 @@ class Session:
         """The result of a method, with a bar if it takes long."""
         if not self._shows:
             return self.server.call(method, params)
-        with _Bar(title) as progress:
+        with showing(TerminalBar(title)) as progress:
             return self.server.call(method, params, progress)
 
     def open(self, path: str, options: Namespace) -> dict[str, Any]:
@@ -111,30 +107,3 @@ def is_document(path: str) -> bool:
             return b'"geomodel-document"' in file.read(400)
     except OSError:
         return False  # The server says why it cannot be opened.
-
-
-class _Bar:
-    """A bar on standard error while a call runs: it appears after a while, and is gone when the call has ended."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._begun = time.monotonic()
-        self._share = 0.0
-        self._is_shown = False
-
-    def __call__(self, report: Mapping[str, Any] | None) -> None:
-        self._share = (report or {}).get("percentage", self._share)
-        if time.monotonic() - self._begun < _PATIENCE:
-            return
-        self._is_shown = True
-        full = int(self._share * _WIDTH / 100)
-        sys.stderr.write(f"\r\x1b[K{self._title} [{'#' * full}{'.' * (_WIDTH - full)}] {self._share:3.0f} %")
-        sys.stderr.flush()
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
