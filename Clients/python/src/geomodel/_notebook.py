@@ -75,18 +75,13 @@ def bar_for(progress: Progress, title: str) -> Bar | None:
 
 async def ticking(action: Callable[[], Coroutine[Any, Any, T]], tick: Callable[[], object]) -> T:
     """The result of an action; calls `tick` every now and then while it runs, since not every call has reports."""
-    loop = asyncio.get_running_loop()
+    async def ticked() -> None:
+        while True:
+            await asyncio.sleep(PATIENCE)
+            tick()
 
-    def again() -> asyncio.TimerHandle:
-        return loop.call_later(PATIENCE, ticked)
-
-    def ticked() -> None:
-        nonlocal timer
-        timer = again()
-        tick()
-
-    timer = again()
+    ticker = asyncio.create_task(ticked())
     try:
         return await action()
     finally:
-        timer.cancel()
+        ticker.cancel()
