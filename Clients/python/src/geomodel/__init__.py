@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._find import find_server
     from ._generated import types
     from ._geopandas import to_geodataframe
+    from ._outline import outline
     from ._parts import Parts, SyncParts
     from ._results import decode_column, decode_columns
     from ._streams import Stream
@@ -52,6 +53,7 @@ _MODULES = {
     "_client": ("Client", "Launch", "Server", "launch"),
     "_find": ("find_server",),
     "_geopandas": ("to_geodataframe",),
+    "_outline": ("outline",),
     "_parts": ("Parts", "SyncParts"),
     "_results": ("decode_column", "decode_columns"),
     "_streams": ("Stream",),
@@ -102,6 +104,7 @@ __all__ = [
     "find_server",
     "launch",
     "launch_sync",
+    "outline",
     "to_geodataframe",
     "types",
 ]

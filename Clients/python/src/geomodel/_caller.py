@@ -44,14 +44,14 @@ class Caller:
 
     async def _call(self, method: str, params: Mapping[str, Any] | None) -> Any:
         if "shapely" not in sys.modules:
-            return shown(await self._request(method, params))
+            return shown(await self._request(method, params), method)
         from . import _shapes
 
         with _wire.encoding(method):
             batch = _shapes.batch(method, params or {})
         if batch is None:
-            return shown(await self._request(method, params))
-        return shown(batch.result(await asyncio.gather(*(self._request(method, each) for each in batch.requests))))
+            return shown(await self._request(method, params), method)
+        return shown(batch.result(await asyncio.gather(*(self._request(method, each) for each in batch.requests))), method)
 
     async def _request(
         self,
