@@ -96,7 +96,10 @@ async def _following(subscription: StateSubscription, widget: Any) -> None:
 @functools.cache
 def _widget_type() -> Any:
     """The class of the widget, made when it is needed: neither type checkers nor others need its packages."""
-    traitlets = importlib.import_module("traitlets")
+    try:
+        traitlets, anywidget = importlib.import_module("traitlets"), importlib.import_module("anywidget")
+    except ImportError as error:
+        raise ImportError("an outline needs anywidget: pip install 'geomodel-server[jupyter]'") from error
     here = Path(__file__).parent
     members = {
         "_esm": (here / "_outline.js").read_text(encoding="utf-8"),
@@ -108,8 +111,7 @@ def _widget_type() -> Any:
         # Where no widgets are shown.
         "__repr__": lambda widget: "\n".join(_lines(widget.nodes, "")),
     }
-    base = importlib.import_module("anywidget").AnyWidget
-    return types.new_class("Outline", (base,), exec_body=lambda namespace: namespace.update(members))
+    return types.new_class("Outline", (anywidget.AnyWidget,), exec_body=lambda namespace: namespace.update(members))
 
 
 def _lines(nodes: Iterable[_Node], indent: str) -> Iterator[str]:
