@@ -6,6 +6,7 @@ import asyncio
 import html
 import importlib
 import sys
+import uuid
 from typing import Any, Callable, Coroutine, TypeVar
 
 from ._bars import PATIENCE, Bar, TerminalBar
@@ -21,13 +22,14 @@ class NotebookBar(Bar):
     """
 
     # The output of the last bar that has ended, and its cell.
-    _free: tuple[Any, Any] | None = None
+    _free: tuple[Any, str] | None = None
 
     def __init__(self, title: str, kernel: Any) -> None:
         super().__init__(title)
         self._kernel = kernel
-        self._handle: Any = None
         self._cell: Any = None
+        # Made before it is shown, so that an interrupt meanwhile leaves no second one.
+        self._output = ""
 
     def _draw(self) -> None:
         share = self._share
@@ -41,22 +43,18 @@ class NotebookBar(Bar):
         how = "" if failure is None else "interrupted after " if is_interrupted else "failed after "
         said = f"{self._title}: {how}{self._seconds:.1f} s"
         self._show(said, html.escape(said))
-        NotebookBar._free = (self._cell, self._handle)
+        NotebookBar._free = (self._cell, self._output)
 
     def _show(self, text: str, markup: str) -> None:
-        data = {"text/plain": text, "text/html": markup}
-        if self._handle is not None:
-            self._handle.update(data, raw=True)
-            return
         # Not an import statement: type checkers without IPython do not follow it.
         display: Any = importlib.import_module("IPython.display").display
-        self._cell = (self._kernel.get_parent().get("header") or {}).get("msg_id")
-        free, NotebookBar._free = NotebookBar._free, None
-        if free is not None and free[0] == self._cell:
-            self._handle = free[1]
-            self._handle.update(data, raw=True)
-        else:
-            self._handle = display(data, raw=True, display_id=True)
+        is_new = False
+        if not self._output:
+            self._cell = (self._kernel.get_parent().get("header") or {}).get("msg_id")
+            free, NotebookBar._free = NotebookBar._free, None
+            is_new = free is None or free[0] != self._cell
+            self._output = uuid.uuid4().hex if free is None or is_new else free[1]
+        display({"text/plain": text, "text/html": markup}, raw=True, display_id=self._output, update=not is_new)
 
 
 def bar_for(progress: Progress, title: str) -> Bar | None:

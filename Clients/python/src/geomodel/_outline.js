@@ -8,7 +8,7 @@ function drawn(node, folded) {
     const span = document.createElement("span");
     span.className = part;
     span.textContent = node[part];
-    line.append(span);
+    line.append(span, " ");
   }
   item.className = `${node.kind} ${node.isDimmed ? "dimmed" : ""}`.trim();
   item.dataset.key = node.key;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import functools
 import importlib
 import types
@@ -67,7 +68,8 @@ async def _observed(client: Client, max_rate: float) -> tuple[StateSubscription,
 def _follow(subscription: StateSubscription, widget: Any) -> None:
     """Shows the changes from now on, until the widget is closed."""
     loop = asyncio.get_running_loop()
-    task = loop.create_task(_following(subscription, widget))
+    # In a context of its own: notebooks would take the changes for those of the cell that made the outline, which has ended.
+    task = contextvars.Context().run(loop.create_task, _following(subscription, widget))
 
     def changed(change: Any) -> None:
         # A closed widget has lost its channel to the page.
