@@ -24,6 +24,7 @@ from support import FAKE, ROOT, child_environment, real_server
 
 import geomodel
 from geomodel._outline import nodes_of
+from geomodel._results import Result
 
 SERVER = real_server()
 HAS_KERNEL = all(importlib.util.find_spec(name) for name in ("nbclient", "ipykernel", "anywidget"))
@@ -45,8 +46,7 @@ def clause(n):
 COUNT = "server.feature.query_count(overlay='o1', where_clause=clause(1000))"
 STATUS = """
 working = 1
-tasks = server.task.list()
-print(tasks)
+print(server.task.list())
 while working:
     status = server.session.status()
     working = status["tasks"]["working"]
@@ -127,12 +127,21 @@ class TableTests(unittest.TestCase):
         self.assertRegex(text_of(shown), r"tasks running 0, working 0, started \d+")
         self.assertRegex(shown, r'title="Resident memory[^"]*\(byte\)">residentBytes</th><td>\d+</td>')
 
-    def test_results_of_all_queries_without_params_are_tables(self) -> None:
-        for domain in ("map", "view", "layer", "overlay", "scene", "source", "client", "view_model", "task", "link", "job"):
-            listed = getattr(getattr(self.server, domain, None), "list", None)
-            if listed is not None:
-                with self.subTest(domain):
-                    self.assertIn("revision" if domain != "task" else "tasks", self.markup(listed()))
+
+class ExampleTests(unittest.TestCase):
+    def test_the_result_of_each_method_is_a_table_with_all_its_members(self) -> None:
+        methods = json.loads((ROOT / "Protocol" / "openrpc.json").read_text(encoding="utf-8"))["methods"]
+        self.assertGreater(len(methods), 200)
+        for method in methods:
+            result = method["examples"][0]["result"]["value"]
+            if isinstance(result, dict):
+                with self.subTest(method["name"]):
+                    shown = Result(result, method["name"])._repr_html_()
+                    # A list with little beside it needs no name.
+                    left_out = [name for name in result if name not in shown]
+                    self.assertLessEqual([type(result[name]) for name in left_out], [list])
+                    self.assertEqual(shown.count("<table>"), shown.count("</table>"))
+                    self.assertIn("<b>", shown if "/" in method["name"] else "<b>")
 
 
 class BarTests(unittest.TestCase):
@@ -176,7 +185,7 @@ class KernelTests(unittest.TestCase):
 
         made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         with mock.patch.dict("os.environ", child_environment()):
-            Notebook(made, timeout=120, allow_errors=True, kernel_name="python3").execute()
+            Notebook(made, timeout=120, allow_errors=True, kernel_name="python3").execute(stderr=subprocess.DEVNULL)
         return made, shown
 
     def outputs(self, cell: Any) -> list[str]:

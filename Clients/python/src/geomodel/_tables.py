@@ -39,7 +39,8 @@ def table(result: Mapping[str, Any], method: str) -> str:
     alone = {member: value for member, value in result.items() if member not in lists}
     if "properties" in lists and "value" in lists["properties"][0][0]:
         del alone["values"]
-    is_list = len(lists) == 1 and len(alone) < _FEW and not any(isinstance(value, (list, dict)) for value in alone.values())
+    is_list = [type(result[member]) for member in lists] == [list] and len(alone) < _FEW
+    is_list = is_list and not any(isinstance(value, (list, dict)) for value in alone.values())
     if is_list:
         lines.append(f"<p>{_text(_said(alone))}</p>")
     elif alone:
@@ -58,7 +59,7 @@ def _tables_in(result: Mapping[str, Any]) -> dict[str, tuple[list[dict[str, Any]
     """The members that are tables: their first rows, and the number of all."""
     found: dict[str, tuple[list[dict[str, Any]], int]] = {}
     for name, value in result.items():
-        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        if isinstance(value, list) and value and all(isinstance(each, Mapping) for each in value[:_ROWS]):
             found[name] = [_flat(each) for each in value[:_ROWS]], len(value)
         elif name == "columns" and isinstance(value, Mapping) and "ids" in value:
             ids, named = unpacked(value["ids"]), decode_columns(result)
