@@ -108,6 +108,11 @@ class SyncClient(Domains):
     def source(self) -> SyncSourceMethods:
         return SyncSourceMethods(self)
 
+    @cached_property
+    def _silent(self) -> Client:
+        # A bar of the asynchronous client would be shown from the wrong thread.
+        return self._async.options(progress=False)
+
     options = _optioned(Client.options)
 
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
@@ -125,9 +130,9 @@ class SyncClient(Domains):
             client = self._async.options(progress=reports.put)
             with showing(bar):
                 return self._portal.run(ticking(lambda: action(client), lambda: reports.put(None)), reports, bar)
-        # Without reports, False: a bar of the asynchronous client would be shown from the wrong thread.
-        client = self._async.options(progress=reports.put if callable(progress) else False)
-        return self._portal.run(action(client), reports, progress if callable(progress) else None)
+        if callable(progress):
+            return self._portal.run(action(self._async.options(progress=reports.put)), reports, progress)
+        return self._portal.run(action(self._silent))
 
     def parts(self, method: str, params: Mapping[str, Any] | None = None) -> SyncParts:
         """The result of a method in parts, as an iterator; see `Client.parts`."""
