@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ._geopandas import to_geodataframe
     from ._outline import outline
     from ._parts import Parts, SyncParts
-    from ._results import decode_column, decode_columns
     from ._streams import Stream
     from ._subscriptions import (
         EntitySubscription,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     )
     from ._sync import SyncClient, SyncServer, launch_sync
     from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscription
+    from ._values import decode_column, decode_columns
     from .errors import (
         CallTimeoutError,
         ClosedError,
@@ -55,13 +55,13 @@ _MODULES = {
     "_geopandas": ("to_geodataframe",),
     "_outline": ("outline",),
     "_parts": ("Parts", "SyncParts"),
-    "_results": ("decode_column", "decode_columns"),
     "_streams": ("Stream",),
     "_subscriptions": (
         "EntitySubscription", "EventSubscription", "LocationSubscription", "StateChange", "StateSubscription", "Subscription",
     ),
     "_sync": ("SyncClient", "SyncServer", "launch_sync"),
     "_sync_streams": ("SyncEventSubscription", "SyncStateSubscription", "SyncStream", "SyncSubscription"),
+    "_values": ("decode_column", "decode_columns"),
     "errors": (
         "CallTimeoutError", "ClosedError", "EncodeError", "Error", "GeoModelError", "NotificationsLostError", "ProtocolError",
         "ServerDiedError", "ServerNotFoundError",

@@ -12,8 +12,8 @@ import re
 from typing import Any, Iterable, Mapping, NamedTuple
 
 from . import _generated
-from ._results import decode_columns, short
-from ._values import unpacked
+from ._short import short
+from ._values import decode_columns, unpacked
 
 _ROWS = 10
 _ITEMS = 10

@@ -11,7 +11,7 @@ import os
 import struct
 import sys
 import uuid
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 from .errors import EncodeError
 
@@ -233,3 +233,18 @@ def _packed(is_float: bool, data: bytes, place: str) -> dict[str, str]:
                 raise EncodeError(f"{place}/{at // 8} is infinite, which is not a JSON number")
             at = data.find(infinity, at + 1)
     return {"type": "float64" if is_float else "int64", "data": base64.b64encode(data).decode("ascii")}
+
+
+def decode_column(column: Any) -> list[Any]:
+    """The values of a column of a result by row: numbers, texts; of a geometry column, well-known binary as `bytes`.
+
+    None stands for null.
+    """
+    return unpacked(column)
+
+
+def decode_columns(answer: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The attributes of an answer of `feature.query(format="columns")`, or of a part of one: lists by name, in the fields' order."""
+    attributes = answer["columns"].get("attributes", {})
+    fields: Iterable[Mapping[str, Any]] = answer.get("fields") or [{"name": name} for name in attributes]
+    return {field["name"]: unpacked(attributes[field["name"]]) for field in fields}

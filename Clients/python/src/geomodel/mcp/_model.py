@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import Any, Mapping, Protocol, Sequence
 
-from .._results import decode_column
+from .._values import decode_column
 from ..errors import GeoModelError
 from ._answers import fitting
 
