@@ -101,7 +101,7 @@ class TableTests(unittest.TestCase):
         self.assertIn("loadStatus notLoaded", text_of(shown))
         self.assertIn("extent xMin -180.0, yMin -90.0, xMax 180.0, yMax 83.64513", text_of(shown))
         self.assertIn("fields name type pop_est double", text_of(shown))
-        self.assertRegex(shown, r'<th [^>]*title="0 transparent, 1 opaque\. \(in 0\.\.\.1\)">opacity</th><td>1\.0</td>')
+        self.assertRegex(shown, r'<th [^>]*title="0 transparent, 1 opaque\. \(in 0\.\.\.1\)">opacity</th><td[^>]*>1\.0</td>')
 
     def test_a_list_of_layers_is_a_row_for_each(self) -> None:
         self.server.source.open(id="w", path="naturalearth_110m.gpkg")
@@ -125,7 +125,7 @@ class TableTests(unittest.TestCase):
         shown = self.markup(self.server.session.status())
         self.assertIn("<b>session/status</b>", shown)
         self.assertRegex(text_of(shown), r"tasks running 0, working 0, started \d+")
-        self.assertRegex(shown, r'title="Resident memory[^"]*\(byte\)">residentBytes</th><td>\d+</td>')
+        self.assertRegex(shown, r'title="Resident memory[^"]*\(byte\)">residentBytes</th><td[^>]*>\d+</td>')
 
 
 class ExampleTests(unittest.TestCase):
@@ -250,6 +250,42 @@ followed.wait(30)""",
         state = next(each["state"] for each in kept if "_esm" in each["state"])
         self.assertEqual(state["nodes"], last)
         self.check_in_browser(state, first)
+
+    def test_an_outline_shows_who_joins_edits_and_leaves_and_its_own_end(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="gm") as folder:
+            env = {"XDG_RUNTIME_DIR": folder}
+            try:
+                made, _ = self.executed(f"""
+import geomodel, threading
+def joined(name):
+    return geomodel.launch_sync([{SERVER!r}, "--attach", "t"], env={env!r}, client_name=name)
+first = joined("notebook")
+outline = geomodel.outline(first)
+def until(text, name="nodes", holds=True):
+    reached = threading.Event()
+    def look(_=None):
+        if (text in repr(getattr(outline, name))) is holds:
+            reached.set()
+    outline.observe(look, name)
+    look()
+    return reached.wait(30)
+second = joined("panel")
+seen = [until("panel")]
+second.edit.begin(name="Move")
+seen.append(until("edits"))
+second.map.create(id="Hills")
+seen.append(until("Hills"))
+second.edit.cancel()
+seen.append(until("Hills", holds=False))
+second.close()
+seen.append(until("panel", holds=False))
+print(outline)
+first.close()
+seen.append(until("closed", "ended"))
+print(seen)""")
+            finally:
+                subprocess.run([str(SERVER), "--stop", "t"], env={**child_environment(), **env}, capture_output=True, timeout=60)
+        self.assertEqual(self.outputs(made.cells[0]), [f"document untitled  saved\nclient notebook\n{[True] * 6}\n"])
 
     def check_in_browser(self, state: dict[str, Any], first: Any) -> None:
         """The widget of the executed notebook, drawn from its own state."""

@@ -19,8 +19,8 @@ class Bar:
     It appears after a while. `end` says how the call ended.
     """
 
-    def __init__(self, title: str, patience: float = PATIENCE) -> None:
-        self._title, self._patience = title, patience
+    def __init__(self, title: str) -> None:
+        self._title = title
         self._begun = time.monotonic()
         self._share: float | None = None
         self._is_shown = False
@@ -31,7 +31,7 @@ class Bar:
         if report is not None:
             self._title = self._title or str(report.get("title", ""))
             self._share = report.get("percentage", self._share)
-        if self._seconds >= self._patience:
+        if self._seconds >= PATIENCE:
             self._is_shown = True
             self._context.run(self._draw)
 

@@ -44,7 +44,7 @@ def table(result: Mapping[str, Any], method: str) -> str:
     if is_list:
         lines.append(f"<p>{_text(_said(alone))}</p>")
     elif alone:
-        rows_alone = [_row([_head(member, known, _LEFT), f"<td>{_text(_said(value))}</td>"]) for member, value in alone.items()]
+        rows_alone = [_row([_head(member, known, _LEFT), f"<td{_LEFT}>{_text(_said(value))}</td>"]) for member, value in alone.items()]
         lines += ["<table>", *rows_alone, "</table>"]
     for member, (rows, count) in lists.items():
         if not is_list:
