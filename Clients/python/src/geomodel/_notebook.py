@@ -73,6 +73,7 @@ def bar_for(progress: Progress, title: str) -> Bar | None:
 
 async def ticking(action: Callable[[], Coroutine[Any, Any, T]], tick: Callable[[], object]) -> T:
     """The result of an action; calls `tick` every now and then while it runs, since not every call has reports."""
+
     async def ticked() -> None:
         while True:
             await asyncio.sleep(PATIENCE)
