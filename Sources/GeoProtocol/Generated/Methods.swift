@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.6.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e231592b3fdc7bdb"
+  public static let hash = "dbc6b3f5be62d4d7"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",

@@ -14184,13 +14184,14 @@ class StateMethods(SyncCaller):
     a list, a segment is an index, or `@` and an item's id. A path that can never lead to a value (`/view/v1`,
     `/views/v1/viewPoint`) is refused with `invalidPath` and the nearest that can; ids that do not exist are
     allowed. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`,
-    `/locationSources`, `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`,
-    `/environments`, each by id, and `/clock`, `/edit`, `/document`. Objects have the members of their types,
-    null where absent, without `revision`, which is in the deltas. Deltas are JSON Patch (RFC 6902)
-    operations: a replica that starts from the snapshot and applies them equals the model at the revision they
-    state. Ordered lists whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move`
-    and `replace` of elements, each with the element's `id`. A basemap and a scene's ground change by their
-    members, and so do the lists in them.
+    `/locationSources`, `/locationDisplays`, `/entitySources`, `/geotriggers`, `/jobs`, `/viewModels`,
+    `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, `/clients`, each by id, and
+    `/clock`, `/edit`, `/document`. Objects have the members of their types, null where absent, without
+    `revision`, which is in the deltas. Deltas are JSON Patch (RFC 6902) operations: a replica that starts
+    from the snapshot and applies them equals the model at the revision they state. Ordered lists whose
+    elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements,
+    each with the element's `id`. A basemap and a scene's ground change by their members, and so do the lists
+    in them.
 
     A large delta is sent in parts while other requests are read and run; answers that state its revision or a
     later one are sent after its last part. `session/echo`, cancelled requests and refusals before a handler
