@@ -26,20 +26,41 @@ import Testing
     try other.call("edit/cancel")
   }
 
-  @Test func `an edit ends with its client, as a step`() throws {
-    let other = try MemoryServer()
-    try Self.draw(beside: other)
-    #expect(try other.call("edit/history")["undo"] == ["Draw"])
-    try other.call("edit/undo")
-    #expect(try other.refusal("map/get", ["map": "m"])["kind"] == "unknownId")
+  @Test func `an edit is taken back with its client`() throws {
+    let other = try MemoryServer(isShared: true)
+    let one = try Self.drawing(beside: other)
+    #expect(try other.refusal("map/create")["client"] == "c2")
+    one.connection.session.close()
+    try Self.checkGone(other, "The edit of client c2 is taken back: it has left.")
+    #expect(try other.call("client/list")["clients"]?.array?.count == 1)
   }
 
-  /// A client that is gone before its edit has ended.
-  private static func draw(beside other: MemoryServer) throws {
+  @Test func `an edit is taken back a minute after its client's last message`() throws {
+    let other = try MemoryServer(isShared: true)
+    let one = try Self.drawing(beside: other)
+    other.loop.advance(by: 59_000_000_000)
+    try one.call("session/echo")
+    other.loop.advance(by: 59_000_000_000)
+    #expect(try other.call("edit/history")["isEditing"] == true)
+    other.loop.advance(by: 2_000_000_000)
+    try Self.checkGone(other, "The edit of client c2 is taken back: it has said nothing for 60 s.")
+    #expect(try one.refusal("edit/end")["kind"] == "noEdit")
+  }
+
+  /// A client amid an edit.
+  private static func drawing(beside other: MemoryServer) throws -> MemoryServer {
     let one = try MemoryServer(beside: other)
     try one.call("edit/begin", ["name": "Draw"])
     try one.call("map/create", ["id": "m"])
     #expect(try other.call("edit/history")["isEditing"] == true)
+    return one
+  }
+
+  private static func checkGone(_ other: MemoryServer, _ message: String) throws {
+    #expect(try other.takeNotifications("$/logMessage").last?["message"]?.string == message)
+    let history = try other.call("edit/history")
+    #expect(history["isEditing"] == false && history["undo"] == [])
+    #expect(try other.refusal("map/get", ["map": "m"])["kind"] == "unknownId")
   }
 
   @Test func `an edit is gone with the document that it is of`() throws {

@@ -41,10 +41,12 @@ final class MemoryServer {
   private var lastID = 0
   private var partial: [UInt8] = []
 
-  /// - Parameter folder: Where relative paths start.
+  /// - Parameters:
+  ///   - folder: Where relative paths start.
+  ///   - isShared: Whether it is for several clients.
   init(
     _ offloading: ManualLoop.Offloading = .inline, limits: SessionLimits = SessionLimits(),
-    folder: String = repository.path, initializes: Bool = true
+    folder: String = repository.path, initializes: Bool = true, isShared: Bool = false
   ) throws {
     loop = ManualLoop(offloading: offloading)
     time = TestTime()
@@ -52,6 +54,7 @@ final class MemoryServer {
       transformer: proj, geodesy: proj, workingDirectory: folder, readers: testReaders,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { [time] in time.now })
     configuration.limits = limits
+    configuration.isShared = isShared
     configuration.residentBytes = { 11_534_336 }
     host = Host(configuration, on: loop)
     connection = MemoryConnection(host.connect(), on: loop)
