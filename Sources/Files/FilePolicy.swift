@@ -1,6 +1,7 @@
 // Which files may be opened: one rule for vector and raster files.
 
 import Platform
+import Synchronization
 
 /// Which files clients may open.
 ///
@@ -73,12 +74,22 @@ extension FilePolicy {
     var file = try open(archive)
     let name = String(Substring(path.utf8.dropFirst(archive.utf8.count + 1)))
     var refusal = FileRefusal.notFound(path: path)
-    do throws(ZipFault) { file.entry = try ZipDirectory(file.descriptor, size: file.identity.size)[name] } catch {
+    do throws(ZipFault) { file.entry = try Self.directory(of: file)[name] } catch {
       if !error.isNoArchive { refusal = .notReadable(path: path, reason: error.reason) }
     }
     guard file.entry == nil else { return file }
     close(file.descriptor)
     throw refusal
+  }
+
+  /// The directory of the archive that was opened last: a document of a package has thousands of files in one.
+  private static let last = Mutex<(identity: FileIdentity, directory: ZipDirectory)?>(nil)
+
+  private static func directory(of file: OpenedFile) throws(ZipFault) -> ZipDirectory {
+    if let known = last.withLock({ $0 }), known.identity == file.identity { return known.directory }
+    let directory = try ZipDirectory(file.descriptor, size: file.identity.size)
+    last.withLock { $0 = (file.identity, directory) }
+    return directory
   }
 
   /// The file that is in the place of a folder of a path; nil if all are folders, or missing.
