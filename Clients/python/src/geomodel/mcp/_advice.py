@@ -66,6 +66,8 @@ NEXT: dict[str, str] = {
     "nothingToUndo": "there is nothing to undo: go on",
     "nothingToRedo": "there is nothing to redo: go on",
     "editInProgress": "someone is editing: try again later, or tell the user",
+    "undoConflict": "another client has changed the same since: look at it again, and change it forward instead",
+    "readOnlyClient": "this session only reads: say what you would change, and ask the user",
     "contentModified": "someone changed it meanwhile: read it again, then decide",
     "resultTooLarge": "ask for less: fewer fields, no geometry, a smaller limit",
     "tooManyGroups": "group by a field with fewer values, or narrow by where",

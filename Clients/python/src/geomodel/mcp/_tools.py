@@ -674,8 +674,8 @@ class Tools:
         steps: Annotated[int, Field(ge=1, le=1000)] = 1,
         redo: Annotated[bool, Field(description="Redoes what was undone instead.")] = False,
     ) -> Annotated[CallToolResult, Undone]:
-        """Takes back the newest steps of history, on a live map also those of others: the answer names them."""
-        made = await self._model.call("edit/redo" if redo else "edit/undo", {"steps": steps})
+        """Takes back the newest steps of history that this agent made, whatever others did since: the answer names them."""
+        made = await self._model.call("edit/redo" if redo else "edit/undo", {"steps": steps, "own": True})
         history = await self._model.call("edit/history")
         return answer(**{"redone" if redo else "undone": made["names"]}, can_undo=history["canUndo"], can_redo=history["canRedo"])
 
