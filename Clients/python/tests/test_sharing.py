@@ -100,7 +100,8 @@ class WebSocket:
 @unittest.skipUnless(SERVER, "no built server: swift build, or set GEOMODEL_SERVER")
 class SharingTests(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="gm"))
+        # The address of a socket has at most 107 bytes.
+        self.folder = Path(tempfile.mkdtemp(prefix="gm", dir="/tmp"))
         self.env = {"XDG_RUNTIME_DIR": str(self.folder)}
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.addCleanup(self.stop_all)
