@@ -69,6 +69,9 @@ func attach(_ flags: Flags, _ name: String) -> Never {
   // A server that is ending keeps its name for a moment.
   for attempt in 0..<200 {
     let connection = place.connect()
+    if connection < 0, errno != ENOENT, errno != ECONNREFUSED, errno != EAGAIN {
+      Flags.leave("geomodel-server: \(place.socket): \(errorText())\n", code: 69, on: 2)
+    }
     if connection >= 0, Forwarder.greet(connection, greeting) {
       Forwarder.run(
         connection, lost: RPCError(.serverLost, "The server \"\(name)\" has ended; whether the request took effect is not known."))

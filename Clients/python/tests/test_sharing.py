@@ -499,6 +499,15 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(refused.returncode, 69)
         self.assertIn("0700", refused.stderr)
 
+    def test_a_folder_with_a_long_name_is_told_at_once(self) -> None:
+        deep = self.folder / ("x" * 100)
+        deep.mkdir()
+        self.env = {"XDG_RUNTIME_DIR": str(deep)}
+        for flag in ("--attach", "--listen"):
+            refused = self.run_server(flag, "t")
+            self.assertGreater(refused.returncode, 1)
+            self.assertIn("File name too long", refused.stderr)
+
     @unittest.skipUnless(os.geteuid() == 0, "only root becomes another user")
     async def test_another_user_does_not_get_in(self) -> None:
         async with self.attached(1):
