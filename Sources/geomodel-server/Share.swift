@@ -56,7 +56,8 @@ func listen(_ flags: Flags, _ name: String) -> Never {
   }
   let wiring = configuration
   SocketServer.run(
-    at: place, web: flags.webPort.map { WebDoor(port: $0, origins: flags.webOrigins) }, linger: UInt64(flags.lingerSeconds) * 1_000_000_000, logger: logger, waitingLimit: configuration.readers.limit,
+    at: place, web: flags.webPort.map { WebDoor(port: $0, origins: flags.webOrigins, messageBytes: flags.limits.messageBytes) },
+    linger: UInt64(flags.lingerSeconds) * 1_000_000_000, logger: logger, waitingLimit: configuration.readers.limit,
     ready: flags.ready, atEnd: UnfinishedSaves.remove
   ) { loop in SharedHost(wiring, place, logger, on: loop) }
 }

@@ -14,11 +14,14 @@ public struct WebDoor: Sendable {
   public var port: Int
   /// Origins of pages that may connect, besides those of this machine's loopback addresses.
   public var origins: Set<String>
+  /// Maximum length of a message, and of a frame.
+  let messageBytes: Int
   /// What a client has to know.
   let token: String
 
-  public init(port: Int, origins: [String]) {
+  public init(port: Int, origins: [String], messageBytes: Int) {
     self.port = port
+    self.messageBytes = min(Int(UInt32.max), messageBytes)
     self.origins = Set(origins)
     var source = SystemRandomNumberGenerator()
     token = (0..<4).map { _ in
@@ -91,7 +94,6 @@ extension WebDoor {
   }
 
   private func configure(_ channel: any Channel, _ service: LoopBound<any WebService>) -> EventLoopFuture<Void> {
-    let messageBytes = min(Int(UInt32.max), 1 << 30)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: messageBytes,
       shouldUpgrade: { channel, head in
