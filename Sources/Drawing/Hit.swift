@@ -158,14 +158,13 @@ private struct HitSearch {
     let store = layer.store
     var rows = try store.rows(in: boxes) { try check(0.2 * $0) }.filter { store[$0]?.point != nil }
     let longest = 1e6 / (info.metersPerUnit ?? metersPerDegree)
-    for start in stride(from: 0, to: store.rowLimit, by: 4096) {
-      try check(0.2 + 0.8 * Double(start) / Double(store.rowLimit))
-      for row in start..<min(start + 4096, store.rowLimit) {
-        guard let feature = store[row], feature.point == nil, let box = feature.envelope else { continue }
-        let length = max(box.width, box.height)
-        let bent = box.widened(by: length / 2)
-        if length > longest || boxes.contains(where: bent.intersects) { rows.append(row) }
-      }
+    let all = try store.rowsAscending { try check(0.2 + 0.1 * $0) }
+    for (index, row) in all.enumerated() {
+      if index & 0xfff == 0 { try check(0.3 + 0.7 * Double(index) / Double(all.count)) }
+      guard let feature = store[row], feature.point == nil, let box = feature.envelope else { continue }
+      let length = max(box.width, box.height)
+      let bent = box.widened(by: length / 2)
+      if length > longest || boxes.contains(where: bent.intersects) { rows.append(row) }
     }
     return rows.sorted()
   }

@@ -48,7 +48,7 @@ extension Client {
     } else if let path = params.rootPath {
       try files.setRoot(path)
     }
-    if let mode = params.clock {
+    if let mode = params.clock, !isReadOnly {
       let realTime = host.now
       host.perform(.client(nil)) { $0.setClock(mode: .init(mode), now: nil, tickRate: nil, realTime: realTime) }
     }

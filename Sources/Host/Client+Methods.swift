@@ -119,6 +119,7 @@ extension Client {
     historyWasCut = false
     let allowance = RelationAllowance(nanoseconds: RelationAllowance.onLoop)
     do {
+      try checkRole(for: call.method)
       try checkMembers(of: call.params, for: call.method)
       _ = try SessionProtocol.Meta(of: call.params)
       let reply = try allowance.hold(body)

@@ -14,6 +14,16 @@ extension Client {
   /// The client as the author of steps; nil where one has the model alone.
   var author: ClientNumber? { host.configuration.isShared ? number : nil }
 
+  /// What takes effect before it is known whether it changes the model: files, another document, time.
+  private static let closedToReaders: Set = [
+    "document/new", "document/open", "document/revert", "document/recover", "document/save", "document/saveAs", "clock/set", "clock/advance",
+  ]
+
+  /// Throws if the client may not do this at all.
+  func checkRole(for method: String) throws(RPCError) {
+    if isReadOnly, Self.closedToReaders.contains(method) { throw Self.readOnly }
+  }
+
   /// Throws if the command has changed the model and the client may not.
   ///
   /// - Parameter before: number of changes when it began.
@@ -103,6 +113,10 @@ extension Host {
 
   /// Whether the model that an earlier server left has been opened and is saved.
   package var isRecovered: Bool { configuration.recovery != nil && world.document.recovery == nil && !world.history.isModified }
+
+  package var isModified: Bool { world.history.isModified }
+  /// Whether an earlier server's model is there that nobody has opened.
+  package var hasUnopenedRecovery: Bool { world.document.recovery != nil }
 
   /// Its document's path.
   package var documentPath: String? { world.document.path }

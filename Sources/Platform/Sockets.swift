@@ -95,3 +95,11 @@ public func raiseFileLimit() {
   limit.rlim_cur = limit.rlim_max
   setrlimit(resource, &limit)
 }
+
+/// Waits until a descriptor can be read, or has ended; false after some milliseconds.
+public func isReadable(_ descriptor: CInt, within milliseconds: CInt) -> Bool {
+  var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  var found: CInt
+  repeat { found = poll(&waiting, 1, milliseconds) } while found < 0 && errno == EINTR
+  return found > 0
+}

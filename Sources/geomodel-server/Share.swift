@@ -11,8 +11,8 @@ import Platform
 /// The host as the service of a socket.
 private final class SharedHost: SharedService {
   private let host: Host
-  private let place: ServerPlace
-  private let logger: Logger
+  fileprivate let place: ServerPlace
+  fileprivate let logger: Logger
 
   init(_ configuration: Configuration, _ place: ServerPlace, _ logger: Logger, on loop: any Loop) {
     host = Host(configuration, on: loop)
@@ -32,7 +32,9 @@ private final class SharedHost: SharedService {
 
   func end() {
     do {
+      if host.isModified, host.hasUnopenedRecovery { keepOlder() }
       if try host.writeRecovery(to: place.recovery) {
+        chmod(place.recovery, 0o600)
         _ = ServerPlace.write(host.documentPath ?? "", to: place.recoveredPath)
         logger.notice("the unsaved model is kept in \(place.recovery)")
       } else if host.isRecovered {
@@ -40,6 +42,18 @@ private final class SharedHost: SharedService {
         unlink(place.recoveredPath)
       }
     } catch { logger.error("the unsaved model cannot be kept: \(error)") }
+  }
+}
+
+extension SharedHost {
+  /// Gives the unsaved model that nobody has opened another name: it is somebody's work.
+  private func keepOlder() {
+    for number in 1...1000 {
+      let other = String(place.recovery.dropLast(5)) + "-\(number).json"
+      guard access(other, F_OK) != 0 else { continue }
+      if rename(place.recovery, other) == 0 { logger.notice("the earlier unsaved model is kept in \(other)") }
+      return
+    }
   }
 }
 
@@ -73,7 +87,9 @@ func attach(_ flags: Flags, _ name: String) -> Never {
     if connection < 0, errno != ENOENT, errno != ECONNREFUSED, errno != EAGAIN {
       Flags.leave("geomodel-server: \(place.socket): \(errorText())\n", code: 69, on: 2)
     }
-    if connection >= 0, Forwarder.greet(connection, greeting) {
+    let isGreeted = connection < 0 ? false : Forwarder.greet(connection, greeting)
+    if isGreeted == nil { Flags.leave("geomodel-server: the server \(name) does not answer\n", code: 69, on: 2) }
+    if isGreeted == true {
       Forwarder.run(
         connection, lost: RPCError(.serverLost, "The server \"\(name)\" has ended; whether the request took effect is not known."))
     }
@@ -88,7 +104,7 @@ func attach(_ flags: Flags, _ name: String) -> Never {
 private func start(_ place: ServerPlace, _ flags: Flags) {
   var ends: [CInt] = [0, 0]
   guard pipe(&ends) == 0 else { return }
-  let log = open(place.log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  let log = open(place.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
   _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
   signal(SIGCHLD, SIG_IGN)
   let executable = realPath(executablePath()) ?? executablePath()
@@ -134,12 +150,13 @@ private func status(of place: ServerPlace) -> String? {
   _ = greeting.bytes.withUnsafeBytes { writeBytes(connection, $0) }
   var answer: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 64 << 10)
-  while true {
+  while isReadable(connection, within: 3000) {
     let count = buffer.withUnsafeMutableBytes { readBytes(connection, into: $0) }
     if count < 0, errno == EINTR { continue }
     guard count > 0 else { break }
     answer += buffer[..<count]
   }
+  guard answer.contains(0x0A) else { return nil }
   return String(decoding: answer.prefix { $0 != 0x0A }, as: UTF8.self)
 }
 
@@ -150,8 +167,10 @@ func stop(_ name: String) -> Never {
     Flags.leave("geomodel-server: there is no server \(name)\n", code: 69, on: 2)
   }
   kill(process, SIGTERM)
-  var byte: UInt8 = 0
-  while read(connection, &byte, 1) < 0, errno == EINTR {}
+  // Its end closes the connection.
+  guard isReadable(connection, within: 70_000) else {
+    Flags.leave("geomodel-server: \(name) (process \(process)) does not end\n", code: 70, on: 2)
+  }
   let kept = access(place.recovery, R_OK) == 0 ? "; its unsaved model is in \(place.recovery)" : ""
   Flags.leave("\(name) has ended\(kept)\n", code: 0, on: 1)
 }

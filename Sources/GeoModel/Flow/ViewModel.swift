@@ -113,7 +113,7 @@ struct ValuesChanged: UndoRecord {
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
   }
 
-  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+  func alone(after later: [any UndoRecord], among all: [any UndoRecord], in world: World) -> (any UndoRecord)? {
     let names = Set(before.map(\.name))
     let isTouched = later.contains { other in
       guard other.object == object, other.kind != .revision else { return false }

@@ -58,8 +58,8 @@ public struct BoundSymbols: Sendable {
     _ column: Int, in store: FeatureStore, _ check: () throws -> Void
   ) throws -> Double {
     var greatest = SimpleStyle.defaultWidth
-    for row in 0..<store.rowLimit {
-      if row & 0xfff == 0xfff { try check() }
+    for (index, row) in try store.rowsAscending(checking: { _ in try check() }).enumerated() {
+      if index & 0xfff == 0xfff { try check() }
       let number = store[row]?.value(column).finiteNumber ?? 0
       if number > greatest, symbolSizes.contains(number) { greatest = number }
     }

@@ -30,7 +30,11 @@ protocol UndoRecord: Sendable {
   func settled(in world: World) -> (any UndoRecord)?
   /// The record that takes the change back alone, although later steps with these records have been made since; nil if they changed
   /// the same, or what this one made.
-  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)?
+  ///
+  /// - Parameters:
+  ///   - later: the records of later steps that are in effect.
+  ///   - all: those of all later steps.
+  func alone(after later: [any UndoRecord], among all: [any UndoRecord], in world: World) -> (any UndoRecord)?
   /// Adds the changes of a later record of the object, whose earlier state this one holds.
   mutating func cover(_ later: any UndoRecord)
   /// Adds the values that the change has set to `live`.
@@ -50,7 +54,7 @@ extension UndoRecord {
   func isUnchanged(_ member: String, in world: World) -> Bool? { nil }
   func changesStructure(in world: World) -> Bool { kind.isStructure }
   func settled(in world: World) -> (any UndoRecord)? { nil }
-  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+  func alone(after later: [any UndoRecord], among all: [any UndoRecord], in world: World) -> (any UndoRecord)? {
     later.contains { world.isWithin($0.object, object) || $0.requiredParent == object } ? nil : self
   }
   mutating func cover(_ later: any UndoRecord) {}
@@ -180,8 +184,9 @@ struct Changed<Element: Entity>: UndoRecord {
   private func earlier(than now: Element) -> Element {
     (names.map { memento.keepingSettable(of: now, except: $0) } ?? memento).undone(from: now)
   }
-  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
-    let others = later.filter { $0.object == object && $0.kind != .revision && $0.kind != .contents }
+  func alone(after later: [any UndoRecord], among all: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+    // What others have set and taken back is in the state before their change, too.
+    let others = all.filter { $0.object == object && $0.kind != .revision && $0.kind != .contents }
     guard let next = others.first else { return self }
     // Of each state only what its own step changed counts.
     guard Element.collection != .environments, let after = next as? Changed, others.allSatisfy({ $0.kind == .members }),
@@ -283,7 +288,7 @@ struct Edited: UndoRecord {
       overlay.selectedCount = overlay.store.selectedCount
     }
   }
-  func alone(after later: [any UndoRecord], in world: World) -> (any UndoRecord)? {
+  func alone(after later: [any UndoRecord], among all: [any UndoRecord], in world: World) -> (any UndoRecord)? {
     let own = undoRecord
     let isTouched = later.contains { other in
       guard other.object == object else { return false }

@@ -23,7 +23,10 @@ extension World {
   public mutating func redoOwn() throws(ModelError) -> String {
     try checkNoEdit()
     let index = history.done.lastIndex { $0.author == author && !$0.isTakenBack && $0.takesBack?.restores != true }
-    guard let index, let taken = history.done[index].takesBack else {
+    // What was undone as the newest of all after that comes first.
+    let isOlder = index.map { history.done[$0].contentNumber < history.undone.last?.contentNumber ?? 0 } ?? true
+    let isPlain = history.undone.last?.author == author && history.undone.last != nil && isOlder
+    guard !isPlain, let index, let taken = history.done[index].takesBack else {
       guard let last = history.undone.last, last.author == author else { throw .nothingToRedo }
       return try redo()
     }
@@ -38,12 +41,15 @@ extension World {
   /// Reverts a step's records, those of later steps in effect.
   private mutating func takeBack(_ step: Step, after index: Int) throws(ModelError) {
     // A step that is taken back and the one that takes it back cancel out.
-    let later = history.done[(index + 1)...].filter { !$0.isTakenBack && $0.takesBack == nil }
-    let all = later.flatMap(\.undoRecords)
+    let rest = history.done[(index + 1)...]
+    let numbers = Set(rest.map(\.contentNumber))
+    let later = rest.filter { !$0.isTakenBack && $0.takesBack?.steps.allSatisfy(numbers.contains) != true }
+    let (effective, all) = (later.flatMap(\.undoRecords), rest.flatMap(\.undoRecords))
     var records: [any UndoRecord] = []
     for undoRecord in step.undoRecords.reversed() {
-      guard let alone = undoRecord.alone(after: all, in: self) else {
-        let other = later.first { undoRecord.alone(after: $0.undoRecords, in: self) == nil } ?? later.last
+      if undoRecord.kind == .insertion, isShown(undoRecord.object) { throw .undoConflict(step: "view/create", client: nil) }
+      guard let alone = undoRecord.alone(after: effective, among: all, in: self) else {
+        let other = later.first { undoRecord.alone(after: $0.undoRecords, among: $0.undoRecords, in: self) == nil } ?? later.last
         throw .undoConflict(step: other?.name ?? "", client: other?.author?.id)
       }
       records.append(alone)
@@ -59,6 +65,11 @@ extension World {
       }
       undoRecord.undo(&self)
     }
+  }
+
+  /// Whether a view shows a map or a scene: it would close for good.
+  private func isShown(_ object: ObjectReference) -> Bool {
+    views.values.contains { $0.content.reference == object }
   }
 
   /// Whether an object is another, or belongs to it.

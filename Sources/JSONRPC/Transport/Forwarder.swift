@@ -6,10 +6,11 @@ import Platform
 import Synchronization
 
 public enum Forwarder {
-  /// Greets a server; false if it does not serve the connection, as it is about to end.
-  public static func greet(_ connection: CInt, _ greeting: Greeting) -> Bool {
+  /// Greets a server; false if it does not serve the connection, as it is about to end. Nil if it says nothing for 10 s.
+  public static func greet(_ connection: CInt, _ greeting: Greeting) -> Bool? {
     signal(SIGPIPE, SIG_IGN)
     guard greeting.bytes.withUnsafeBytes({ writeWhole(connection, $0) }) else { return false }
+    guard isReadable(connection, within: 10_000) else { return nil }
     var answer: UInt8 = 0
     return withUnsafeMutableBytes(of: &answer) { readSome(connection, into: $0) } == 1 && answer == Greeting.welcome
   }

@@ -203,17 +203,18 @@ final class PipeTransport: ChannelInboundHandler {
 
   /// Waits for output being written, but not for a client that sent `exit` and does not read.
   private func wind(down ending: Ending) {
-    guard isWriting else { return over(with: ending.code) }
+    guard isWriting else { return over(with: ending.code, saysFarewell: true) }
     guard case .afterWriting(_, let grace?) = ending, graceTimer == nil else { return }
     let bound = LoopBound(self, on: session.loop)
     graceTimer = session.loop.schedule(after: grace) { bound.value.over(with: ending.code) }
   }
 
-  private func over(with code: Int32) {
+  /// - Parameter saysFarewell: not where the channel may have closed its descriptor, whose number may be that of another file.
+  private func over(with code: Int32, saysFarewell: Bool = false) {
     guard !isFinished else { return }
     isFinished = true
     graceTimer?.cancel()
-    if let farewell, !isWriting, sent == sending.count {
+    if let farewell, saysFarewell, sent == sending.count {
       _ = farewell(code).withUnsafeBytes { writeBytes(output, $0) }
     }
     context?.close(promise: nil)

@@ -3,14 +3,14 @@
 
 import Platform
 
-/// Ignores SIGPIPE and SIGXFSZ. SIGTERM and SIGINT end the process by that signal, after `cleanUp`. To be called before
+/// Ignores SIGPIPE and SIGXFSZ. The signals that end the process do so after `cleanUp`. To be called before
 /// any other thread is started, since threads inherit the mask of blocked signals.
-func installSignals(cleanUp: @escaping @Sendable () -> Void) {
+func installSignals(_ ends: [CInt] = [SIGTERM, SIGINT], cleanUp: @escaping @Sendable () -> Void) {
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   var ending = sigset_t()
   sigemptyset(&ending)
-  for number in [SIGTERM, SIGINT] where !isIgnored(number) { sigaddset(&ending, number) }
+  for number in ends where !isIgnored(number) { sigaddset(&ending, number) }
   pthread_sigmask(SIG_BLOCK, &ending, nil)
   startThread { [ending] in
     var set = ending

@@ -60,7 +60,7 @@ public final class SocketServer {
     }
     raiseFileLimit()
     let ending = Ended()
-    installSignals {
+    installSignals([SIGTERM, SIGINT, SIGHUP]) {
       ending.wait()
       atEnd()
     }

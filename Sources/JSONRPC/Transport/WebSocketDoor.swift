@@ -57,7 +57,9 @@ public struct WebDoor: Sendable {
     for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
       let host = origin.dropFirst(scheme.count)
       let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-      return ["localhost", "127.0.0.1", "[::1]"].contains(String(name))
+      let port = host.dropFirst(name.count)
+      let isPort = port.isEmpty || port.first == ":" && port.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
+      return isPort && ["localhost", "127.0.0.1", "[::1]"].contains(String(name))
     }
     return false
   }
