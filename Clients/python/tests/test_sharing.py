@@ -192,6 +192,26 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await reader.map.get(map="m"))["map"], "m")
             self.assertTrue((await reader.client.update(cursor=[0, 0]))["isReadOnly"])
 
+    async def test_a_reader_neither_saves_nor_opens_documents(self) -> None:
+        mine, other = self.folder / "mine.json", self.folder / "other.json"
+        async with self.attached(1) as [writer], self.attached(1, "--read-only") as [reader]:
+            await writer.map.create(id="m", title="saved")
+            await writer.document.save_as(path=str(mine))
+            await writer.map.update(map="m", title="unsaved")
+            documents = reader.document
+            for refusal in (
+                documents.save(), documents.save_as(path=str(other)), documents.revert(), documents.new(), documents.open(path=str(mine)),
+            ):
+                with self.assertRaises(GeoModelError) as refused:
+                    await refusal
+                self.assertEqual(refused.exception.kind, "readOnlyClient")
+                document = await writer.document.get()
+                self.assertEqual((document["path"], document["isModified"]), (str(mine), True))
+                self.assertEqual([map["title"] for map in (await writer.map.list())["maps"]], ["unsaved"])
+            self.assertIn("saved", mine.read_text())
+            self.assertNotIn("unsaved", mine.read_text())
+            self.assertFalse(other.exists())
+
     # History
 
     async def overlays(self, client: Any) -> None:
@@ -245,6 +265,33 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             await second.edit.undo(own=True)
             await first.edit.undo(own=True)
             self.assertEqual(await self.graphics(first), {})
+
+    async def test_own_undo_leaves_what_another_took_back_and_set_again(self) -> None:
+        for again in (5000, None):
+            async with self.attached(3) as [first, second, third]:
+                made = await first.map.create(title="A")
+                map = made["map"]
+                await first.map.update(map=map, title="B")
+                await second.map.update(map=map, min_scale=5000)
+                await third.map.update(map=map, max_scale=10)
+                await second.edit.undo(own=True)
+                if again:
+                    await second.map.update(map=map, min_scale=again)
+                await first.edit.undo(own=True)
+                now = await first.map.get(map=map)
+                self.assertEqual((now["title"], now.get("minScale"), now["maxScale"]), ("A", again, 10))
+
+    async def test_own_redo_repeats_what_was_undone_last(self) -> None:
+        async with self.attached(2) as [first, second]:
+            await first.map.create(id="m", title="A")
+            await first.map.update(map="m", title="B")
+            await second.map.update(map="m", min_scale=5000)
+            await first.edit.undo(own=True)
+            await first.map.update(map="m", max_scale=10)
+            await first.edit.undo(own=True)
+            await first.edit.redo(own=True)
+            now = await first.map.get(map="m")
+            self.assertEqual((now["title"], now.get("maxScale")), ("A", 10))
 
     async def test_an_edit_keeps_others_out_and_goes_with_its_client(self) -> None:
         async with self.attached(1) as [other]:
@@ -463,6 +510,14 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             await client.document.save()
         self.assertNotIn("recovery", self.run_server("--stop", "t").stdout)
         self.assertIn("unsaved", document.read_text())
+
+    async def test_a_model_that_nobody_recovered_is_kept(self) -> None:
+        for name in ("precious", "other"):
+            async with self.attached(1) as [client]:
+                await client.map.create(id=name)
+            self.run_server("--stop", "t")
+        kept = [path.read_text() for path in (self.folder / "geomodel-server").glob("t.recovery*.json*")]
+        self.assertTrue(any('"precious"' in text for text in kept))
 
     async def test_it_ends_when_nobody_is_there_and_nothing_is_unsaved(self) -> None:
         async with self.attached(1, "--linger", "0") as [client]:
