@@ -67,6 +67,8 @@ extension Client {
       try wired(call) {
         let params = try P(from: call.params)
         try session?.checkPending()
+        // It changes what moves, if not objects.
+        if isReadOnly { throw Self.readOnly }
         try host.checkDocument()
         let process = try change(call, name) { world in
           let process = try start(params, &world)
@@ -119,7 +121,6 @@ extension Client {
     historyWasCut = false
     let allowance = RelationAllowance(nanoseconds: RelationAllowance.onLoop)
     do {
-      try checkRole(for: call.method)
       try checkMembers(of: call.params, for: call.method)
       _ = try SessionProtocol.Meta(of: call.params)
       let reply = try allowance.hold(body)

@@ -14,16 +14,6 @@ extension Client {
   /// The client as the author of steps; nil where one has the model alone.
   var author: ClientNumber? { host.configuration.isShared ? number : nil }
 
-  /// What takes effect before it is known whether it changes the model: files, another document, time.
-  private static let closedToReaders: Set = [
-    "document/new", "document/open", "document/revert", "document/recover", "document/save", "document/saveAs", "clock/set", "clock/advance",
-  ]
-
-  /// Throws if the client may not do this at all.
-  func checkRole(for method: String) throws(RPCError) {
-    if isReadOnly, Self.closedToReaders.contains(method) { throw Self.readOnly }
-  }
-
   /// Throws if the command has changed the model and the client may not.
   ///
   /// - Parameter before: number of changes when it began.
@@ -35,6 +25,10 @@ extension Client {
   /// At the end of input: answers the requests that wait for processes. Where the client has the model alone, all that lives ends.
   func endProcesses() {
     guard host.configuration.isShared else { return host.endLiveSources() }
+    cancelProcesses()
+  }
+
+  private func cancelProcesses() {
     for process in waits.keys { cancel(process) }
   }
 
@@ -42,8 +36,7 @@ extension Client {
   func leave() {
     guard host.clients.contains(where: { $0.client === self }) else { return }
     subscribers.removeAll()
-    for process in waits.keys { cancel(process) }
-    waits = [:]
+    cancelProcesses()
     for task in tasks.running { end(task, with: .cancelled) }
     flushing?.cancel()
     host.disconnect(ObjectIdentifier(self))
@@ -74,11 +67,7 @@ private struct WeakClient {
 extension Host {
   /// Adds a client that has begun its session to the model, for others to see.
   func join(_ client: ConnectedClient) {
-    let isPublished = clients.count > 1
-    world.begin(origin: .client(nil))
-    world.join(client, isPublished: isPublished)
-    world.commit("")
-    if isPublished { publish() } else { world.discardChanges() }
+    if clients.count > 1 { perform(.client(nil)) { $0.join(client) } } else { world.add(client) }
   }
 
   func part(_ client: ConnectedClientID) { turn { perform(.client(nil)) { $0.leave(client) } } }
@@ -110,16 +99,6 @@ extension Host {
     try RecoveryDocument.write(world, to: path, readers: configuration.readers, configuration.documentLimits)
     return true
   }
-
-  /// Whether the model that an earlier server left has been opened and is saved.
-  package var isRecovered: Bool { configuration.recovery != nil && world.document.recovery == nil && !world.history.isModified }
-
-  package var isModified: Bool { world.history.isModified }
-  /// Whether an earlier server's model is there that nobody has opened.
-  package var hasUnopenedRecovery: Bool { world.document.recovery != nil }
-
-  /// Its document's path.
-  package var documentPath: String? { world.document.path }
 
   /// Its state, for people who ask which servers there are.
   package func writeStatus(name: String, to writer: inout JSONWriter) {

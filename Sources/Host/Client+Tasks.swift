@@ -32,11 +32,12 @@ extension Client {
         var joins = false
         let plan = try change(call, name) { world in
           let plan = try body(params, &world)
-          if plan.kind?.needsDocument == true {
-            do { try host.checkDocument() } catch {
-              plan.abandon?(&world)
-              throw error
-            }
+          do {
+            if plan.kind?.needsDocument == true { try host.checkDocument() }
+            if isReadOnly, plan.kind?.changesModel == true, plan.answer == nil { throw Self.readOnly }
+          } catch {
+            plan.abandon?(&world)
+            throw error
           }
           older = tasks.find(plan.kind?.key ?? request.key)
           if let older { joins = older.isShared || older.request?.isSame(as: request) == true }
@@ -174,15 +175,16 @@ extension Client {
   ) {
     guard task.isRunning else { return }
     host.world.begin(origin: .task, author: author)
-    let before = host.world.changeCount
     if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.clock.time(at: realTime)) }
+    let (edit, editor) = (host.world.edit, host.world.editor?.id)
     do {
       let result = try RelationAllowance(nanoseconds: RelationAllowance.onLoop).hold {
         let result = try outcome.get()(&host.world)
         host.propagateOrUnlink()
         return result
       }
-      do { try checkRole(since: before, task.method) } catch {
+      // Another client may have begun an edit meanwhile.
+      do { try checkEdit(since: edit, of: editor) } catch {
         host.world.rollBack()
         throw error
       }

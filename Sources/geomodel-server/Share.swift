@@ -32,12 +32,13 @@ private final class SharedHost: SharedService {
 
   func end() {
     do {
-      if host.isModified, host.hasUnopenedRecovery { keepOlder() }
+      let document = host.world.document
+      if host.world.history.isModified, document.recovery != nil { keepOlder() }
       if try host.writeRecovery(to: place.recovery) {
         chmod(place.recovery, 0o600)
-        _ = ServerPlace.write(host.documentPath ?? "", to: place.recoveredPath)
+        _ = ServerPlace.write(document.path ?? "", to: place.recoveredPath)
         logger.notice("the unsaved model is kept in \(place.recovery)")
-      } else if host.isRecovered {
+      } else if document.recovery == nil {
         unlink(place.recovery)
         unlink(place.recoveredPath)
       }
@@ -110,7 +111,6 @@ private func start(_ place: ServerPlace, _ flags: Flags) {
   let executable = realPath(executablePath()) ?? executablePath()
   let arguments =
     [executable, "--listen", place.name, "--ready-descriptor", "3"] + flags.replayed + flags.passed
-    + ["--readers", String(flags.readers), "--feeds", String(flags.feeds)]
   _ = spawnInBackground(executable, arguments, output: log, ready: ends[1])
   close(ends[1])
   if log >= 0 { close(log) }

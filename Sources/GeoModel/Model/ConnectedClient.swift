@@ -43,16 +43,10 @@ public struct Presence: Sendable {
 }
 
 extension World {
-  /// Adds a client.
-  ///
-  /// - Parameter isPublished: whether others are there that may see it come. The first makes no change.
-  public mutating func join(_ client: ConnectedClient, isPublished: Bool) {
-    if isPublished {
-      insert(client)
-    } else {
-      clients.insert(client, at: makeNumber())
-    }
-  }
+  public mutating func join(_ client: ConnectedClient) { insert(client) }
+
+  /// Adds the only client, outside of a command and without a change: nobody is there to see it.
+  public mutating func add(_ client: ConnectedClient) { clients.insert(client, at: makeNumber()) }
 
   public mutating func leave(_ client: ConnectedClientID) { remove(client) }
 

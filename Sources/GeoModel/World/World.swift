@@ -97,6 +97,8 @@ public struct World: Sendable {
     let linkEnds: TreeDictionary<LinkID, LinkEnds>
     /// Set when the command has changed history itself.
     var history: History?
+    /// Set when the command has replaced all objects; the world before that is the last of `replaced`.
+    var hasReplaced = false
   }
 
   /// - Parameters:
@@ -145,6 +147,10 @@ public struct World: Sendable {
   /// Reverts all changes since ``begin(origin:)``, so that a failed command has no effect.
   public mutating func rollBack() {
     guard let start else { return }
+    if start.hasReplaced, let before = replaced.last {
+      self = before
+      return rollBack()
+    }
     for undoRecord in journal.records.reversed() { undoRecord.rollBack(&self) }
     journal.clear()
     if let before = start.history { history = before }
@@ -244,6 +250,7 @@ public struct World: Sendable {
     (changes, examined, ended, start, replaced) = (
       before.changes, before.changes.count, before.ended, before.start, [before]
     )
+    start?.hasReplaced = true
     (origin, isStep, hasChanged) = (before.origin, before.isStep, before.hasChanged)
     journal.clear()
     propagated = recorded.count

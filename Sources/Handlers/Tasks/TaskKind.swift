@@ -30,6 +30,14 @@ package enum TaskKind: Hashable, Sendable {
     }
   }
 
+  /// Whether it changes the model, or the document's file: not for clients that only read.
+  package var changesModel: Bool {
+    switch self {
+    case .readRaster, .record: false
+    case .openSource, .load, .openDocument, .saveDocument, .edit, .openRaster: true
+    }
+  }
+
   /// Whether its parsers leave much free memory in the allocator: ten times the size of the file for KML.
   package var readsFile: Bool {
     switch self {

@@ -1,5 +1,7 @@
 // Two clients of one world: what belongs to a client, and what ends with it.
 
+import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ClientTests {
@@ -11,12 +13,18 @@ import Testing
     try one.call("map/update", ["map": "m", "title": "b"])
     let refused: [(String, Value)] = [
       ("map/update", ["map": "m", "title": "c"]), ("map/create", [:]), ("edit/begin", [:]), ("edit/end", [:]),
-      ("edit/cancel", [:]), ("edit/undo", [:]),
+      ("edit/cancel", [:]), ("edit/undo", [:]), ("document/new", [:]),
     ]
     for (method, params) in refused { #expect(try other.refusal(method, params)["kind"] == "editInProgress") }
     // What makes no step is no part of it.
     try other.call("map/update", ["map": "m", "minScale": 5000, "meta": ["undo": false]])
     try other.call("view/create", ["id": "v", "map": "m"])
+    #expect(try other.call("map/get", ["map": "m"])["title"] == "b")
+    // Nor does another document take its place, however far a task was when the edit began.
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "empty.json")
+    try #"{"format": "geomodel-document", "version": 1}"#.write(to: file, atomically: true, encoding: .utf8)
+    #expect(try other.refusal("document/open", ["path": .string(file.path)])["kind"] == "editInProgress")
     #expect(try other.call("map/get", ["map": "m"])["title"] == "b")
     try one.call("edit/end")
     #expect(try other.call("edit/history")["undo"] == ["Rename", "map/create"])
