@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import Platform
+import Synchronization
 
 /// What a server of several clients is to its transport. Confined to the loop.
 public protocol SharedService: AnyObject {
@@ -73,10 +74,12 @@ public final class SocketServer {
         _exit(71)
       }
       let bound = LoopBound(server, on: loop)
-      ending.begin = { [loop] done in
-        loop.execute {
-          bound.value.finish()
-          done()
+      ending.begin.withLock { begin in
+        begin = { done in
+          loop.execute {
+            bound.value.finish()
+            done()
+          }
         }
       }
       if let web {
@@ -199,12 +202,12 @@ extension SocketServer: WebService {
 }
 
 /// Runs the end on the loop, however it is asked for.
-private final class Ended: @unchecked Sendable {
-  // Set once, before the signals' thread can need it; a signal before that finds nothing to end.
-  var begin: ((_ done: @escaping @Sendable () -> Void) -> Void)?
+private final class Ended: Sendable {
+  /// Set once the server listens; a signal before that finds nothing to end.
+  let begin = Mutex<(@Sendable (_ done: @escaping @Sendable () -> Void) -> Void)?>(nil)
 
   func wait() {
-    guard let begin else { return }
+    guard let begin = begin.withLock({ $0 }) else { return }
     let done = DispatchSemaphore(value: 0)
     begin { done.signal() }
     _ = done.wait(timeout: .now() + 60)

@@ -224,11 +224,6 @@ private final class WebTransport: ChannelInboundHandler {
     }
     isWriting = true
     let count = sending.count
-    for line in sending.bytes.split(separator: 0x0A) {
-      var data = context.channel.allocator.buffer(capacity: line.count)
-      data.writeBytes(UnsafeRawBufferPointer(rebasing: line))
-      context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .text, data: data)), promise: nil)
-    }
     let promise = context.eventLoop.makePromise(of: Void.self)
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
       isWriting = false
@@ -236,8 +231,13 @@ private final class WebTransport: ChannelInboundHandler {
       session.outputWritten(count)
       flush()
     }
-    // An empty write whose promise is kept after those before it.
-    context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .pong, data: ByteBuffer())), promise: promise)
+    var rest = sending.bytes.split(separator: 0x0A)[...]
+    while let line = rest.popFirst() {
+      var data = context.channel.allocator.buffer(capacity: line.count)
+      data.writeBytes(UnsafeRawBufferPointer(rebasing: line))
+      context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .text, data: data)), promise: rest.isEmpty ? promise : nil)
+    }
+    context.flush()
   }
 
   func channelInactive(context: ChannelHandlerContext) { over(.goingAway) }
