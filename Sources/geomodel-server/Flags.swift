@@ -26,7 +26,7 @@ struct Flags {
       --attach [NAME]         forward standard input and output to that server, which is started if need be with the other flags
       --read-only             with --attach: this client may not change the model
       --linger S              with --listen: seconds without clients after which it ends, if nothing is unsaved and nothing runs (600)
-      --listen-web PORT       with --listen: also web sockets at 127.0.0.1, at any port if 0; --list tells the address with its token
+      --listen-web PORT       with --listen: also web sockets at 127.0.0.1, at any port if 0; --list shows the address with its token
       --allow-origin URL      with --listen-web: pages of this origin may connect, too; may be given several times
       --list                  which servers there are, with document, clients and what is unsaved; --json: one object a line
       --stop [NAME]           end that server; an unsaved model is kept for the next of the name, which document/recover opens

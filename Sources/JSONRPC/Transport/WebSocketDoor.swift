@@ -64,7 +64,7 @@ public struct WebDoor: Sendable {
     return false
   }
 
-  /// Takes as long whatever the text is, so that no time tells how much of it was right.
+  /// Takes as long whatever the text is, so that the time shows nothing of how much of it was right.
   private func isToken(_ text: [UInt8]) -> Bool {
     let own = Array(token.utf8)
     guard text.count == own.count else { return false }
