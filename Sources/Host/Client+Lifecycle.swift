@@ -22,7 +22,7 @@ extension Client {
   }
 
   /// Versions whose clients are answered in the present one. Those of ``looseVersions`` knew no strict sessions.
-  private static let olderVersions: Set = ["0.1", "0.2", "0.3", "0.4", "0.5"]
+  private static let olderVersions: Set = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6"]
   private static let looseVersions: Set = ["0.1", "0.2"]
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {

@@ -428,7 +428,7 @@ class Bench:
                     raise Failed(f"{method}: {answer[:300].decode()}")
                 return seconds
 
-            call("initialize", protocolVersions=["0.6"])
+            call("initialize", protocolVersions=["0.7"])
             yield call
             process.stdin.close()
 

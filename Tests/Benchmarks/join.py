@@ -65,7 +65,7 @@ def by_server(command: list[str], xy: np.ndarray, polygons: np.ndarray) -> None:
                 raise SystemExit(f"{method}: {answer['error']}")
             return answer["result"]
 
-        call("initialize", protocolVersions=["0.6"])
+        call("initialize", protocolVersions=["0.7"])
         call("map/create", id="m1")
         call("view/create", id="v1", map="m1")
         for overlay in ("points", "polygons"):

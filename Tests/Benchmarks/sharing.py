@@ -26,7 +26,7 @@ class Line:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(path)
         self.file = self.socket.makefile("rwb")
-        self.call("initialize", {"protocolVersions": ["0.6"]})
+        self.call("initialize", {"protocolVersions": ["0.7"]})
 
     def call(self, method: str, params: dict) -> dict:
         self.file.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")

@@ -26,7 +26,7 @@ class Server:
     def __init__(self, command: list[str]) -> None:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.requests = 0
-        self.call("initialize", {"protocolVersions": ["0.6"]})
+        self.call("initialize", {"protocolVersions": ["0.7"]})
         self.write({"jsonrpc": "2.0", "method": "initialized"})
 
     def write(self, message: dict) -> None:

@@ -340,7 +340,7 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
         async with self.attached(1) as [client]:
             await self.overlays(client)
             deaf = Raw(self.socket_path())
-            deaf.call("initialize", {"protocolVersions": ["0.6"]})
+            deaf.call("initialize", {"protocolVersions": ["0.7"]})
             deaf.send("state/observe", {"paths": ["/overlays/o"]}, 2)
             text = "x" * 20_000
             for _ in range(200):
@@ -384,7 +384,7 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             before = (await client.session.status())["residentBytes"]
             for _ in range(10_000 if "release" in str(SERVER) else 1000):
                 raw = Raw(self.socket_path())
-                raw.call("initialize", {"protocolVersions": ["0.6"]})
+                raw.call("initialize", {"protocolVersions": ["0.7"]})
                 raw.close()
             while len((await client.client.list())["clients"]) > 1:
                 await asyncio.sleep(0.01)

@@ -27,11 +27,11 @@ public struct StatePathInfo: Sendable {
 }
 
 public enum WireProtocol {
-  public static let version = "0.6"
+  public static let version = "0.7"
   /// Of the server and its clients.
-  public static let productVersion = "0.6.0"
+  public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "dbc6b3f5be62d4d7"
+  public static let hash = "e93d302f6029958e"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.6","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"dbc6b3f5be62d4d7"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e93d302f6029958e"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -25,7 +25,7 @@ public enum OpenRPCDocument {
 {"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
-{"name":"protocolVersions","value":["0.6"]}],"result":{"name":"result","value":{"protocolVersion":"0.6","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.6.0"},\#
+{"name":"protocolVersions","value":["0.7"]}],"result":{"name":"result","value":{"protocolVersion":"0.7","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.7.0"},\#
 "capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000},\#
 "client":"c1"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
@@ -56,7 +56,7 @@ public enum OpenRPCDocument {
 "state":{"type":"array","items":{"$ref":"#/components/schemas/StateDescription"},\#
 "description":"All state paths; absent when less than everything is asked for."},\#
 "expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions; absent when less than everything is asked for."}}}},\#
-"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.6","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.7","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"session/replayFeed","summary":"Says what a file that a source follows has, in its place.","description":"Says what a file that a source follows has, in its place. A trace (`--trace-file`) has one for whatever a file said; a server that replays it (`--replay-from`) opens no such file, so that its devices are not needed.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"source","description":"A location source or entity source that follows a file and runs.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"event","description":"What the file says.","required":true,"schema":{"$ref":"#/components/schemas/FeedEvent"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionReplayFeedResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
@@ -3855,7 +3855,7 @@ public enum OpenRPCDocument {
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31161,"message":"The archive is no package, or its index and its document contradict each other.","data":{"kind":"invalidPackage"}},\#
-{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"}],"result":{"name":"result","value":{"path":"/data/harbour.gmpk","bytes":1897,"isExpired":false,"index":{"format":"geomodel-package","version":1,"protocolVersion":"0.6","title":"Harbour","created":"2000-01-01T00:00:00.000Z","expires":"2030-01-01T00:00:00Z","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91},\#
+{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused"}}],"examples":[{"name":"example","params":[{"name":"path","value":"harbour.gmpk"}],"result":{"name":"result","value":{"path":"/data/harbour.gmpk","bytes":1897,"isExpired":false,"index":{"format":"geomodel-package","version":1,"protocolVersion":"0.7","title":"Harbour","created":"2000-01-01T00:00:00.000Z","expires":"2030-01-01T00:00:00Z","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91},\#
 "maps":[{"map":"m1","extent":{"xMin":2.35,"yMin":48.86,"xMax":13.4,"yMax":59.91}}],"scenes":[],"origin":{"path":"harbour.gmpk","title":"Harbour","expires":"2030-01-01T00:00:00Z","spatialReference":"EPSG:4326"}}}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"package/open","summary":"Opens a package as the model, which it replaces as `document/open` does, or with `map` one of its maps into the open model, with the layers and sources of the map; `view/setContent` shows it.","description":"Opens a package as the model, which it replaces as `document/open` does, or with `map` one of its maps into the open model, with the layers and sources of the map; `view/setContent` shows it. The document is then untitled: `document/saveAs` writes one that refers to the package, and the package stays as it is. The checksums of all data are verified first. Invalid parts of its document are left out and reported in `problems`, as by `document/open`.\n\nA map comes as one step of history. Ids that are in use get others: `renamed` says which. Layers over entity sources do not come with it.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"map","description":"A map of the package, by its id there, to be added to the open model; absent for the whole package in place of the model.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -4986,7 +4986,7 @@ public enum OpenRPCDocument {
 "ClientId":{"title":"ClientId","description":"The id of a client, given by the server; never given twice by the same server.","type":"string","minLength":1,"maxLength":20,"examples":["c1"],"x-since":"0.6.0","x-domain":"session"},\#
 "ServerInfo":{"title":"ServerInfo","description":"The server.","type":"object","required":["name","version"],"properties":{"name":{"type":"string","description":"Always `geomodel-server`."},\#
 "version":{"type":"string","description":"Its version."}},\#
-"examples":[{"name":"geomodel-server","version":"0.6.0"}],"x-since":"0.1.0","x-domain":"session"},\#
+"examples":[{"name":"geomodel-server","version":"0.7.0"}],"x-since":"0.1.0","x-domain":"session"},\#
 "Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes","maxRequests","maxTasks","maxSubscriptions"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
 "description":"The domains whose methods it has."},\#
 "maxMessageBytes":{"type":"integer","description":"A longer message is refused.","x-unit":"byte"},\#
@@ -6086,7 +6086,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "scenes":{"type":"array","items":{"$ref":"#/components/schemas/PackageScene"},\#
 "description":"Its scenes."},\#
 "origin":{"description":"The params of `package/export` that made it, by which `package/update` makes it again; absent in packages of others."}},\#
-"examples":[{"format":"geomodel-package","version":1,"protocolVersion":"0.6","title":"Harbour","maps":[{"map":"m1","title":"Harbour"}],"scenes":[]}],"x-since":"0.5.0","x-domain":"package"},\#
+"examples":[{"format":"geomodel-package","version":1,"protocolVersion":"0.7","title":"Harbour","maps":[{"map":"m1","title":"Harbour"}],"scenes":[]}],"x-since":"0.5.0","x-domain":"package"},\#
 "IfPackageExists":{"title":"IfPackageExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept."},\#
 "examples":["replace"],"x-since":"0.5.0","x-domain":"package"},\#
 "LeftOutReason":{"title":"LeftOutReason","description":"Why a layer is not in a package.","type":"string","enum":["notVisible","outOfScale","live"],"x-enum-descriptions":{"notVisible":"It, or a group around it, is hidden.","outOfScale":"Its scale range, or that of a group around it, does not meet that of the package.","live":"It shows entities."},\#
@@ -6805,7 +6805,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "superseded":{"code":-32802,"message":"A newer task with the same scope and key replaced this one.","data":{"kind":"superseded","by":"#\"new\""},\#
 "x-data":{"type":"object","required":["by"],"properties":{"by":{"type":"string","description":"The newer task's handle: its `meta.task.id`, or one made from its request's id (see TaskOptions)."}}},\#
 "x-since":"0.1.0"},\#
-"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.6","supported":["0.6"]},\#
+"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.7","supported":["0.7"]},\#
 "x-data":{"type":"object","required":["supported"],"properties":{"supported":{"type":"array","items":{"type":"string"},\#
 "description":"The versions that the server supports."}}},\#
 "x-since":"0.1.0"},\#

@@ -69,7 +69,7 @@ final class MemoryServer {
   }
 
   private func initialize() throws {
-    _ = try call("initialize", ["protocolVersions": ["0.6"], "strict": true])
+    _ = try call("initialize", ["protocolVersions": ["0.7"], "strict": true])
     notify("initialized", [:])
   }
 

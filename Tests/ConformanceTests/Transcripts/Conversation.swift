@@ -84,7 +84,7 @@ final class Conversation {
   /// Initializes the session unless the case does.
   func begin() throws {
     guard head["initialize"]?.bool == true else { return }
-    let params = #"{"protocolVersions": ["0.6"], "rootPath": "${tmp}", "strict": true}"#
+    let params = #"{"protocolVersions": ["0.7"], "rootPath": "${tmp}", "strict": true}"#
     for line in [
       #"{"send": {"id": "init", "method": "initialize", "params": \#(params)}}"#,
       #"{"expect": {"id": "init", "result": {"$any": true}}}"#,

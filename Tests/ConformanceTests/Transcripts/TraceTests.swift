@@ -49,7 +49,7 @@ struct TraceTests {
 /// Valid and invalid messages in random order.
 private enum RandomSession {
   static func bytes(_ framing: Transcript.Framing, using random: inout SeededGenerator) -> [UInt8] {
-    var messages = [request("0", "initialize", #"{"protocolVersions":["0.6"]}"#), notification("initialized")].map {
+    var messages = [request("0", "initialize", #"{"protocolVersions":["0.7"]}"#), notification("initialized")].map {
       Array($0.utf8)
     }
     if Bool.random(using: &random) { messages += view.map { Array($0.utf8) } }
