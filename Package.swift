@@ -111,6 +111,9 @@ let package = Package(
         "GeometryEngine", "Geometry", "Platform",
       ]),
 
+    // Pictures as lists of what is drawn.
+    library("Pictures"),
+
     // The wrapper of PROJ.
     library("Projection", ["Geometry", "CPROJ", "Platform"]),
 

@@ -1,0 +1,28 @@
+// What a picture is made into.
+
+/// A format of pictures.
+public enum PictureFormat: String, Sendable, CaseIterable {
+  case png, svg, pdf
+  /// A number of 32 bits for each pixel, in rows from the top: what ``PictureWriter/item(_:)`` said of what is drawn on top, else 0.
+  case items
+}
+
+/// The picture that is made of a list.
+public struct PictureJob: Hashable, Sendable {
+  public var format: PictureFormat
+  /// In device-independent pixels.
+  public var width: Double
+  public var height: Double
+  /// Pixels of the picture to a device-independent pixel, each way; of no meaning for SVG and PDF, where 96 pixels are an inch.
+  public var ratio: Double
+  /// 0xRRGGBBAA; 0 for transparent.
+  public var background: UInt32
+
+  public init(_ format: PictureFormat, width: Double, height: Double, ratio: Double = 1, background: UInt32 = 0) {
+    (self.format, self.width, self.height, self.ratio) = (format, width, height, ratio)
+    self.background = background
+  }
+
+  /// Size in pixels of the picture.
+  public var pixels: (width: Int, height: Int) { (Int((width * ratio).rounded()), Int((height * ratio).rounded())) }
+}
