@@ -142,7 +142,7 @@ let package = Package(
     library(
       "Drawing",
       [
-        "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Clusters", "FeatureStore",
+        "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Pictures", "Clusters", "FeatureStore",
         "Expressions", "Sorting", "TextFormatting", "Platform",
       ]),
     library(

@@ -8,6 +8,8 @@ struct HitArea {
   let frame: ScreenFrame
   /// The greatest distance, in pixels, from the circle's center to a position whose symbol may be within the circle.
   let reach: Double
+  /// The map box that holds all positions within reach.
+  let box: Envelope
   /// Nil if the layer is in the map's reference.
   let transform: MapTransform?
   private let layer: SpatialReference
@@ -25,6 +27,20 @@ struct HitArea {
   ) throws(TransformError) {
     frame = view.frame(x: circle.x, y: circle.y)
     reach = circle.radius + Self.rounding + symbols
+    box = frame.box(radius: reach)
+    let map = view.reference.reference
+    transform = layer.reference == map ? nil : try MapTransform(from: layer.reference, to: map, transformer)
+    (self.layer, self.view) = (layer.reference, view)
+  }
+
+  /// The area in which features are drawn on a whole screen.
+  init(
+    screenOf view: View, _ symbols: Double, _ layer: DrawnLayer, _ transformer: any CoordinateTransformer
+  ) throws(TransformError) {
+    frame = view.frame(x: 0, y: 0)
+    reach = .infinity
+    let corners = Geometry.multiPoint(view.visibleArea).envelope ?? .none
+    box = corners.widened(by: symbols * frame.resolution)
     let map = view.reference.reference
     transform = layer.reference == map ? nil : try MapTransform(from: layer.reference, to: map, transformer)
     (self.layer, self.view) = (layer.reference, view)
@@ -34,7 +50,6 @@ struct HitArea {
   ///
   /// - Parameter extent: the box of all positions.
   func boxes(within extent: Envelope, _ transformer: any CoordinateTransformer) -> [Envelope]? {
-    let box = frame.box(radius: reach)
     guard transform != nil else { return view.wrap?.turns(of: box, over: extent) ?? [box] }
     let map = view.reference
     let clamped = PolarLimit(map, transformer)?.clamped(box) ?? box
@@ -51,9 +66,9 @@ struct HitArea {
   /// Screen frames for the copies of the world in which a box is within reach.
   func frames(of box: Envelope) -> [ScreenFrame] {
     guard let wrap = view.wrap else { return [frame] }
-    let near = frame.box(radius: reach)
+    let near = self.box
     guard box.yMin <= near.yMax, box.yMax >= near.yMin else { return [] }
-    let middle = wrap.shift(box.center.x, nearest: frame.location.x) / wrap.width
+    let middle = wrap.shift(box.center.x, nearest: near.center.x) / wrap.width
     let low = max(((near.xMin - box.xMax) / wrap.width).rounded(.up), middle.rounded() - Self.maxCopies)
     let high = min(((near.xMax - box.xMin) / wrap.width).rounded(.down), middle.rounded() + Self.maxCopies)
     guard low <= high else { return [] }

@@ -98,6 +98,9 @@ public struct BoundLabels: Sendable {
     }
   }
 
+  /// Whether no row has a label.
+  public var isEmpty: Bool { definitions.isEmpty }
+
   /// The labels of a row, in the order of their definitions. Empty texts are left out.
   public func labels(of row: FeatureRow) -> [Label] {
     definitions.compactMap { definition, index, text, condition in

@@ -1,0 +1,193 @@
+// One search in one layer: the features that are drawn within a circle, or on a whole screen.
+
+import FeatureStore
+import GeoModel
+import Geometry
+import Sorting
+
+/// One search in one layer.
+struct LayerSearch {
+  let layer: DrawnLayer
+  private let clusters: DrawnClusters?
+  let area: HitArea
+  private let radius: Double
+  private let check: () throws -> Void
+  private let drawsNothing: Bool
+  var symbols = OwnSymbols()
+
+  /// - Parameter circle: nil for the whole screen.
+  init(
+    _ layer: DrawnLayer, _ clusters: DrawnClusters?, _ circle: ScreenCircle?, _ view: View,
+    _ transformer: any CoordinateTransformer, checking check: @escaping () throws -> Void
+  ) throws {
+    (self.layer, self.clusters, self.check) = (layer, clusters, check)
+    radius = (circle?.radius ?? 0) + HitArea.rounding
+    let largest = try layer.symbols.largest(in: layer.store, checking: check)
+    let rules = largest.map { $0.scaled(by: layer.symbolScale).reach }.max() ?? 0
+    var known: [String: Double] = [:]
+    let own = try layer.store.greatestSymbol { text in
+      if let reach = known[text] { return reach }
+      try check()
+      let reach = OwnSymbols.parsed(text)?.reach ?? 0
+      if known.count < OwnSymbols.limit { known[text] = reach }
+      return reach
+    }
+    drawsNothing = largest.isEmpty && own == nil && (circle != nil || layer.labels.isEmpty)
+    let symbolReach = max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
+    area =
+      if let circle {
+        try HitArea(circle, symbolReach, layer, view, transformer)
+      } else {
+        try HitArea(screenOf: view, symbolReach + 2, layer, transformer)
+      }
+  }
+
+  // MARK: Candidates
+
+  /// The rows whose geometry may be within reach, in drawing order.
+  func candidates(
+    _ transformer: any CoordinateTransformer, checking check: CancellationCheck
+  ) throws -> [UInt32] {
+    let store = layer.store
+    guard !drawsNothing, let extent = store.extent else { return [] }
+    let rows =
+      if let boxes = area.boxes(within: extent, transformer) {
+        if area.transform?.keepsLines ?? true {
+          try store.rows(in: boxes) { try check(0.5 * $0) }
+        } else {
+          try rowsWithBentEdges(near: boxes, try transformer.describe(layer.reference)) { try check(0.5 * $0) }
+        }
+      } else {
+        try store.rowsAscending { try check(0.5 * $0) }
+      }
+    return try store.sortedForDrawing(rows) { try check(0.5 + 0.5 * $0) }
+  }
+
+  /// The rows of points in boxes, and of other geometries that may be drawn there. Edges are straight on the map, not in the
+  /// layer's reference; if shorter than a thousand kilometres, they differ by less than half of their length.
+  ///
+  /// - Complexity: O(n) if the layer has geometries other than points; some 20 nanoseconds for each.
+  private func rowsWithBentEdges(
+    near boxes: [Envelope], _ info: SpatialReferenceInfo, checking check: CancellationCheck
+  ) throws -> [UInt32] {
+    let store = layer.store
+    var rows = try store.rows(in: boxes) { try check(0.2 * $0) }.filter { store[$0]?.point != nil }
+    let longest = 1e6 / (info.metersPerUnit ?? metersPerDegree)
+    let all = try store.rowsAscending { try check(0.2 + 0.1 * $0) }
+    for (index, row) in all.enumerated() {
+      if index & 0xfff == 0 { try check(0.3 + 0.7 * Double(index) / Double(all.count)) }
+      guard let feature = store[row], feature.point == nil, let box = feature.envelope else { continue }
+      let length = max(box.width, box.height)
+      let bent = box.widened(by: length / 2)
+      if length > longest || boxes.contains(where: bent.intersects) { rows.append(row) }
+    }
+    return rows.sorted()
+  }
+
+  // MARK: Tests
+
+  /// The hits among rows given in drawing order, in reverse drawing order.
+  mutating func hits(among rows: [UInt32], limit: Int) throws -> [Hit] {
+    // Features without a symbol are skipped before positions are transformed.
+    let shown = Array(try shown(rows) { layer.symbols.hasSymbol($0) }.reversed())
+    let points = try area.transform.map { try positions(of: shown, $0) }
+    var hits: [Hit] = []
+    for (index, row) in shown.enumerated() {
+      guard let feature = layer.store[row], feature.isVisible else { continue }
+      if index & 255 == 255 { try check() }
+      let distance: Double
+      if let point = feature.point {
+        let place = points.map { $0[index] } ?? SIMD2(point.x, point.y)
+        distance = self.distance(of: feature, at: place)
+      } else {
+        try check()
+        distance = try self.distance(of: feature)
+      }
+      guard distance <= radius else { continue }
+      hits.append(Hit(row: row, distance: distance <= HitArea.rounding ? 0 : distance))
+      if hits.count == limit { break }
+    }
+    return hits
+  }
+
+  /// The rows that the layer draws one by one, not in clusters, in the order given.
+  ///
+  /// - Parameter condition: of features.
+  func shown(_ rows: [UInt32], where condition: (FeatureRow) -> Bool = { _ in true }) throws -> [UInt32] {
+    let single = clusters.map { clusters in rows.filter(clusters.isSingle) } ?? rows
+    return try (layer.features?.shown(single) ?? single).enumerated().compactMap { index, row -> UInt32? in
+      if index & 255 == 255 { try check() }
+      guard let feature = layer.store[row], condition(feature), layer.isDrawn?(feature) ?? true else { return nil }
+      return row
+    }
+  }
+
+  /// The map positions of rows that are points; NaN for other geometries, and for points that cannot be transformed.
+  func positions(of rows: [UInt32], _ transform: MapTransform) throws -> [SIMD2<Double>] {
+    var values: [Double] = []
+    for row in rows { if let point = layer.store[row]?.point { values += [point.x, point.y] } }
+    do throws(TransformError) { try transform.transform(&values) } catch { values = try oneByOne(rows) }
+    var next = 0
+    return rows.map { row in
+      guard layer.store[row]?.point != nil else { return SIMD2(.nan, .nan) }
+      defer { next += 2 }
+      return SIMD2(values[next], values[next + 1])
+    }
+  }
+
+  private func oneByOne(_ rows: [UInt32]) throws -> [Double] {
+    try rows.flatMap { row -> [Double] in
+      guard let point = layer.store[row]?.point else { return [] }
+      try check()
+      let place = try area.place(of: Point(x: point.x, y: point.y)) ?? SIMD2(.nan, .nan)
+      return [place.x, place.y]
+    }
+  }
+
+  private mutating func distance(of feature: FeatureRow, at place: SIMD2<Double>) -> Double {
+    let (area, layer) = (area, layer)
+    return area.distance(at: place) { symbols.symbol(of: feature, layer) }
+  }
+
+  private mutating func distance(of feature: FeatureRow) throws -> Double {
+    guard var geometry = feature.geometry, let symbol = symbols.symbol(of: feature, layer) else { return .infinity }
+    do {
+      if let transform = area.transform { geometry = try transform.drawn(geometry, checking: check) }
+    } catch let error as TransformError {
+      guard case .outsideDomain = error else { throw error }
+      return .infinity
+    }
+    guard let box = geometry.envelope else { return .infinity }
+    var nearest = Double.infinity
+    for frame in area.frames(of: box) where nearest > 0 {
+      nearest = min(nearest, try GeometryDistance(frame: frame, symbol: symbol, check: check).distance(to: geometry))
+    }
+    return nearest
+  }
+}
+
+/// The symbols of graphics that have their own; each text is parsed once.
+struct OwnSymbols {
+  static let limit = 4096
+  private var parsed: [String: Symbol?] = [:]
+
+  static func parsed(_ text: String) -> Symbol? { DrawnSymbol.own(Text(text)).evaluated(scale: 1) }
+
+  /// The symbol of a feature in its drawn size; nil if it is not drawn.
+  mutating func symbol(of feature: FeatureRow, _ layer: DrawnLayer) -> Symbol? {
+    guard let text = feature.symbol else {
+      return layer.symbols.symbol(of: feature)?.evaluated(scale: layer.symbolScale)
+    }
+    if let known = parsed[text] { return known }
+    let symbol = Self.parsed(text)?.scaled(by: layer.symbolScale)
+    if parsed.count >= Self.limit { parsed = [:] }
+    parsed[text] = .some(symbol)
+    return symbol
+  }
+}
+
+extension Envelope {
+  func widened(by margin: Double) -> Envelope {
+    Envelope(xMin: xMin - margin, yMin: yMin - margin, xMax: xMax + margin, yMax: yMax + margin)
+  }
+}

@@ -1,0 +1,97 @@
+// Labels before they are placed, and how large their texts are.
+
+import GeoModel
+import Geometry
+import Pictures
+
+/// A label that is to be placed, for one copy of its feature on the screen.
+struct LabelCandidate {
+  /// The index of the layer in drawing order.
+  let object: Int
+  let id: Int
+  let label: Label
+  let shape: ScreenShape
+  /// How far the symbol of a point reaches.
+  let reach: Float
+  /// The place in drawing order.
+  let order: Int
+
+  init(_ object: Int, _ id: Int, _ label: Label, _ shape: ScreenShape, reach: Float, order: Int) {
+    (self.object, self.id, self.label, self.shape) = (object, id, label, shape)
+    (self.reach, self.order) = (reach, order)
+  }
+
+  /// What is placed first: what is on top, then by priority and id. Not by what was placed before.
+  static func isFirst(_ one: LabelCandidate, _ other: LabelCandidate) -> Bool {
+    (-one.object, one.label.priority, one.id, one.order) < (-other.object, other.label.priority, other.id, other.order)
+  }
+}
+
+/// Leaves out labels of points so near to others that they would not find room: a few in each small square are tried.
+struct LabelCrowd {
+  private static let side: Float = 8
+  private static let limit = 4
+  private var counts: [SIMD2<Int32>: Int] = [:]
+
+  private func square(_ shape: ScreenShape) -> SIMD2<Int32>? {
+    guard shape.lines.isEmpty, shape.areas.isEmpty, let point = shape.points.first else { return nil }
+    return SIMD2(Int32(point.x / Self.side), Int32(point.y / Self.side))
+  }
+
+  func isFull(_ shape: ScreenShape) -> Bool { square(shape).map { counts[$0, default: 0] >= Self.limit } ?? false }
+
+  mutating func add(_ shape: ScreenShape) { if let square = square(shape) { counts[square, default: 0] += 1 } }
+}
+
+/// Measures texts: each distinct one once.
+struct LabelSizes {
+  private struct Key: Hashable {
+    let text: Text
+    let font: Font
+  }
+  private var indexes: [Key: Int] = [:]
+  private var writer = PictureWriter()
+  private var sizes: [TextSize] = []
+
+  private static func key(_ symbol: TextSymbol) -> Key {
+    var font = symbol.font
+    (font.color, font.haloColor, font.haloWidth) = (0, 0, 0)
+    return Key(text: symbol.text, font: font)
+  }
+
+  init(_ labels: [LabelCandidate], _ measure: (PictureWriter) throws -> [TextSize]) rethrows {
+    for label in labels {
+      let key = Self.key(label.label.symbol)
+      guard indexes[key] == nil else { continue }
+      indexes[key] = indexes.count
+      writer.set(key.font)
+      writer.text(key.text.string, at: .zero, Anchor(.left, .top))
+    }
+    if !indexes.isEmpty { sizes = try measure(writer) }
+  }
+
+  subscript(symbol: TextSymbol) -> SIMD2<Float> {
+    guard let index = indexes[Self.key(symbol)], index < sizes.count else { return .zero }
+    return SIMD2(sizes[index].width, sizes[index].height)
+  }
+}
+
+extension TextSize {
+  /// Where no font is at hand: letters are half as wide as high, as `view/identify` has it.
+  package static func estimates(_ words: PictureWriter) -> [TextSize] {
+    words.words.withUnsafeBytes { bytes in
+      var (reader, sizes, size): (PictureReader, [TextSize], Float) = (PictureReader(bytes), [], 0)
+      while let command = try? reader.command() {
+        switch command {
+        case .setFont(let font): size = font.size
+        case .text(let text, _, _, _):
+          let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+          let width = size / 2 * Float(lines.map(\.count).max() ?? 0)
+          sizes.append(TextSize(width: width, height: size * Float(lines.count), ascent: 0.8 * size))
+        default: break
+        }
+      }
+      return sizes
+    }
+  }
+}

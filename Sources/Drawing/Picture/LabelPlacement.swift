@@ -1,0 +1,214 @@
+// Places labels: one after the other, each where it meets none that was placed before, or not at all.
+
+import GeoModel
+import Geometry
+import Pictures
+import Platform
+
+/// A label where it is drawn.
+package struct PlacedLabel: Sendable {
+  /// The index of its layer in ``ViewPicture/objects``.
+  package let object: Int
+  /// The id of its feature.
+  package let id: Int
+  /// The index of its definition.
+  package let definition: Int
+  /// With the label's text.
+  package let symbol: TextSymbol
+  package let center: SIMD2<Float>
+  /// Clockwise, in degrees.
+  package let angle: Float
+  /// Without its halo.
+  package let size: SIMD2<Float>
+  /// The line along which it is bent; nil if it is straight.
+  package let line: [SIMD2<Float>]?
+}
+
+extension ViewPicture {
+  /// The labels that find room, in the order in which they were placed: layers from the top, then by priority, then by id.
+  ///
+  /// - Parameters:
+  ///   - measure: the sizes of the texts of a list, in order.
+  ///   - check: called every few hundred labels; throws to cancel.
+  /// - Complexity: O(n log n) in the labels.
+  package func placedLabels(
+    measuredBy measure: (PictureWriter) throws -> [TextSize], checking check: () throws -> Void
+  ) throws -> [PlacedLabel] {
+    let ordered = labels.sorted(by: LabelCandidate.isFirst)
+    let sizes = try LabelSizes(ordered, measure)
+    var places = LabelPlaces(width: Float(view.screen.width), height: Float(view.screen.height))
+    for (index, label) in ordered.enumerated() {
+      if index & 255 == 255 { try check() }
+      places.place(label, sizes[label.label.symbol])
+    }
+    return places.placed
+  }
+}
+
+/// The labels placed so far, and the room that they take.
+private struct LabelPlaces {
+  private(set) var placed: [PlacedLabel] = []
+  private let screen: SIMD2<Float>
+  /// Boxes by the squares that they meet.
+  private var boxes: [SIMD2<Int32>: [LabelBox]] = [:]
+  /// Where texts along lines are, by their text.
+  private var repeated: [Text: [SIMD2<Float>]] = [:]
+
+  private static let side: Float = 64
+  /// Distance between repeated texts along lines.
+  private static let distance: Float = 320
+
+  init(width: Float, height: Float) { screen = SIMD2(width, height) }
+
+  mutating func place(_ label: LabelCandidate, _ size: SIMD2<Float>) {
+    guard size.x > 0, size.y > 0 else { return }
+    let placement = label.label.placement
+    if let point = label.shape.points.first {
+      _ = placement.offsets(size, label.reach).contains { place(label, size, at: point + $0) }
+    } else if !label.shape.areas.isEmpty {
+      guard let middle = label.shape.areas.max(by: { $0.extent < $1.extent })?.insidePoint else { return }
+      let offsets = placement.isOfPoint ? placement.offsets(size, 0) : [SIMD2<Float>.zero]
+      _ = offsets.contains { place(label, size, at: middle + $0) }
+    } else if placement.isOfPoint {
+      guard let line = label.shape.lines.max(by: { $0.length < $1.length }), let middle = line.part(at: line.length / 2, 0)?.first
+      else { return }
+      _ = placement.offsets(size, 0).contains { place(label, size, at: middle + $0) }
+    } else {
+      for line in label.shape.lines { place(label, size, along: line) }
+    }
+  }
+
+  /// Places a straight text with its center near a point; false if there is no room.
+  private mutating func place(_ label: LabelCandidate, _ size: SIMD2<Float>, at point: SIMD2<Float>) -> Bool {
+    let symbol = label.label.symbol
+    let center = point + SIMD2(Float(symbol.xOffset), Float(-symbol.yOffset))
+    return add(label, size, center: center, angle: Float(symbol.angle), line: nil)
+  }
+
+  /// Places texts along a line: in the middle of equal parts of it.
+  private mutating func place(_ label: LabelCandidate, _ size: SIMD2<Float>, along line: [SIMD2<Float>]) {
+    let length = line.length
+    guard length >= size.x + size.y else { return }
+    let count = max(1, Int(length / max(Self.distance, 3 * size.x)))
+    let side: Float =
+      switch label.label.placement {
+      case .lineCenterAlong: 0
+      case .lineBelowAlong: 1
+      default: -1
+      }
+    for index in 0..<count {
+      let middle = (Float(index) + 0.5) * length / Float(count)
+      guard var part = line.part(at: middle, size.x + size.y), let last = part.last, part.count > 1 else { continue }
+      // Texts are read from the left.
+      if last.x < part[0].x { part.reverse() }
+      let chord = part[part.count - 1] - part[0]
+      // Bends around which a text cannot be read have none.
+      guard (chord * chord).sum().squareRoot() > 0.85 * (size.x + size.y), part.bend < 50 else { continue }
+      part = part.moved(by: side * (size.y / 2 + label.reach + 1))
+      guard let center = part.part(at: part.length / 2, 0)?.first else { continue }
+      let near = repeated[label.label.symbol.text, default: []]
+      guard !near.contains(where: { (($0 - center) * ($0 - center)).sum() < Self.distance * Self.distance }) else { continue }
+      let isStraight = part.deviation < 0.1 * size.y
+      let angle = atan2(Double(chord.y), Double(chord.x)) * 180 / .pi
+      if add(label, size, center: center, angle: Float(angle), line: isStraight ? nil : part) {
+        repeated[label.label.symbol.text, default: []].append(center)
+      }
+    }
+  }
+
+  private mutating func add(
+    _ label: LabelCandidate, _ size: SIMD2<Float>, center: SIMD2<Float>, angle: Float, line: [SIMD2<Float>]?
+  ) -> Bool {
+    let symbol = label.label.symbol
+    let margin = Float(symbol.haloColor == nil ? 0 : symbol.haloWidth) + 1
+    let taken =
+      if let line {
+        LabelBox.along(line, side: size.y + 2 * margin)
+      } else if angle == 0 {
+        [LabelBox(center: center, size: size + 2 * margin)]
+      } else {
+        LabelBox.along(LabelBox.axis(center, size.x - size.y, angle), side: size.y + 2 * margin)
+      }
+    guard taken.allSatisfy({ $0.isInside(screen) && isFree($0) }) else { return false }
+    for box in taken { for square in squares(of: box) { boxes[square, default: []].append(box) } }
+    placed.append(
+      PlacedLabel(
+        object: label.object, id: label.id, definition: label.label.definition, symbol: symbol, center: center, angle: angle,
+        size: size, line: line))
+    return true
+  }
+
+  private func squares(of box: LabelBox) -> [SIMD2<Int32>] {
+    let (low, high) = (box.low / Self.side, box.high / Self.side)
+    return (Int32(low.y)...Int32(high.y)).flatMap { y in (Int32(low.x)...Int32(high.x)).map { SIMD2($0, y) } }
+  }
+
+  private func isFree(_ box: LabelBox) -> Bool {
+    squares(of: box).allSatisfy { square in !(boxes[square]?.contains { $0.meets(box) } ?? false) }
+  }
+}
+
+/// A box that a label takes.
+private struct LabelBox {
+  let low: SIMD2<Float>
+  let high: SIMD2<Float>
+
+  init(center: SIMD2<Float>, size: SIMD2<Float>) { (low, high) = (center - size / 2, center + size / 2) }
+
+  func isInside(_ screen: SIMD2<Float>) -> Bool { low.x >= 0 && low.y >= 0 && high.x <= screen.x && high.y <= screen.y }
+
+  func meets(_ other: LabelBox) -> Bool {
+    low.x < other.high.x && other.low.x < high.x && low.y < other.high.y && other.low.y < high.y
+  }
+
+  /// Squares that cover a text along a line.
+  static func along(_ line: [SIMD2<Float>], side: Float) -> [LabelBox] {
+    let length = line.length
+    let count = max(1, Int((2 * length / side).rounded(.up)))
+    return (0...count).compactMap { step in
+      line.part(at: Float(step) * length / Float(count), 0)?.first.map { LabelBox(center: $0, size: SIMD2(side, side)) }
+    }
+  }
+
+  /// The line through the middle of a turned text.
+  static func axis(_ center: SIMD2<Float>, _ length: Float, _ angle: Float) -> [SIMD2<Float>] {
+    let turn = Double(angle) * .pi / 180
+    let half = SIMD2(Float(cos(turn)), Float(sin(turn))) * max(length, 0.1) / 2
+    return [center - half, center + half]
+  }
+}
+
+extension LabelDefinition.Placement {
+  fileprivate var isOfPoint: Bool {
+    switch self {
+    case .automatic, .lineAboveAlong, .lineBelowAlong, .lineCenterAlong, .polygonAlwaysHorizontal: false
+    default: true
+    }
+  }
+
+  /// Where the center of a text may be, from its point; the best first.
+  ///
+  /// - Parameter reach: of the point's symbol.
+  fileprivate func offsets(_ size: SIMD2<Float>, _ reach: Float) -> [SIMD2<Float>] {
+    let (half, gap) = (size / 2, reach + 1)
+    let (x, y) = (half.x + gap, half.y + gap)
+    // Beside the corner of a round symbol there is more room.
+    let (cornerX, cornerY) = (half.x + 0.7 * gap, half.y + 0.7 * gap)
+    switch self {
+    case .pointAboveCenter: return [SIMD2(0, -y)]
+    case .pointAboveLeft: return [SIMD2(-cornerX, -cornerY)]
+    case .pointAboveRight: return [SIMD2(cornerX, -cornerY)]
+    case .pointBelowCenter: return [SIMD2(0, y)]
+    case .pointBelowLeft: return [SIMD2(-cornerX, cornerY)]
+    case .pointBelowRight: return [SIMD2(cornerX, cornerY)]
+    case .pointCenterCenter: return [.zero]
+    case .pointCenterLeft: return [SIMD2(-x, 0)]
+    case .pointCenterRight: return [SIMD2(x, 0)]
+    case .automatic, .lineAboveAlong, .lineBelowAlong, .lineCenterAlong, .polygonAlwaysHorizontal:
+      return [
+        SIMD2(cornerX, -cornerY), SIMD2(x, 0), SIMD2(cornerX, cornerY), SIMD2(0, -y), SIMD2(-cornerX, -cornerY), SIMD2(-x, 0),
+        SIMD2(-cornerX, cornerY), SIMD2(0, y),
+      ]
+    }
+  }
+}

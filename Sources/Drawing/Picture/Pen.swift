@@ -1,0 +1,76 @@
+// Where a feature is on the screen of a picture, in all copies of the world.
+
+import FeatureStore
+import GeoModel
+import Geometry
+
+/// Brings features of one layer to the screen.
+struct Pen {
+  private let shapes: ScreenShapes
+  private let area: HitArea
+  private let isSingle: Bool
+
+  init(_ area: HitArea, _ view: View, ratio: Double) {
+    self.area = area
+    isSingle = view.wrap == nil
+    let corners = Geometry.multiPoint(view.visibleArea).envelope ?? .none
+    let margin = (area.box.width - corners.width) / 2 / area.frame.resolution
+    shapes = ScreenShapes(
+      width: view.screen.width, height: view.screen.height, margin: margin.isFinite ? max(4, min(margin, 4096)) : 4, ratio: ratio)
+  }
+
+  /// The points at which a position of the map is drawn.
+  func points(at place: SIMD2<Double>) -> [SIMD2<Float>] {
+    frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)).compactMap { point(at: place, $0) }
+  }
+
+  /// As ``points(at:)``, where the world is not drawn side by side.
+  func point(at place: SIMD2<Double>) -> SIMD2<Float>? { point(at: place, area.frame) }
+
+  private func point(at place: SIMD2<Double>, _ frame: ScreenFrame) -> SIMD2<Float>? {
+    let point = frame.offset(x: place.x, y: place.y)
+    return shapes.contains(point) ? SIMD2(Float(point.x), Float(point.y)) : nil
+  }
+
+  private func frames(of box: Envelope) -> [ScreenFrame] { isSingle ? [area.frame] : area.frames(of: box) }
+
+  /// A feature that is no point; one shape for each copy of the world in which it is seen.
+  ///
+  /// - Parameter check: called every few thousand positions; throws to cancel.
+  func shapes(of feature: FeatureRow, checking check: () throws -> Void) throws -> [ScreenShape] {
+    guard var geometry = feature.geometry else { return [] }
+    do {
+      if let transform = area.transform { geometry = try transform.drawn(geometry, checking: check) }
+    } catch let error as TransformError {
+      guard case .outsideDomain = error else { throw error }
+      return []
+    }
+    guard let box = geometry.envelope else { return [] }
+    return frames(of: box).compactMap { frame in
+      var shape = ScreenShape()
+      collect(geometry, frame, into: &shape)
+      return shape.isEmpty ? nil : shape
+    }
+  }
+
+  private func collect(_ geometry: Geometry, _ frame: ScreenFrame, into shape: inout ScreenShape) {
+    switch geometry {
+    case .point(let point): if let point { collect([point], frame, into: &shape) }
+    case .multiPoint(let points): collect(points.points, frame, into: &shape)
+    case .lineString(let line): shape.lines += shapes.lines([line], frame)
+    case .multiLineString(let lines): shape.lines += shapes.lines(lines, frame)
+    case .polygon(let rings): collect(rings, frame, into: &shape)
+    case .multiPolygon(let polygons): for rings in polygons { collect(rings, frame, into: &shape) }
+    case .collection(let parts): for part in parts { collect(part, frame, into: &shape) }
+    }
+  }
+
+  private func collect(_ points: [Point], _ frame: ScreenFrame, into shape: inout ScreenShape) {
+    shape.points += points.compactMap { point(at: SIMD2($0.x, $0.y), frame) }
+  }
+
+  private func collect(_ rings: [Positions], _ frame: ScreenFrame, into shape: inout ScreenShape) {
+    let rings = shapes.rings(rings, frame)
+    if !rings.isEmpty { shape.areas.append(rings) }
+  }
+}

@@ -1,0 +1,188 @@
+// A view as a picture: what its snapshot has, in drawing order, on its screen.
+
+import FeatureStore
+import GeoModel
+import Geometry
+import Pictures
+import Platform
+import Sorting
+
+/// What a picture of a view has besides its layers.
+package struct PictureOptions: Sendable {
+  /// Pixels to a device-independent pixel.
+  package var ratio = 1.0
+  package var hasLabels = true
+  package var hasSelection = true
+  package var hasLocation = true
+  /// Numbers what is drawn, for ``ViewPicture/items``.
+  package var isNumbered = false
+
+  package init() {}
+}
+
+/// Draws layers and overlays on the screen of a view.
+///
+/// ```swift
+/// var picture = try ViewPicture(snapshot.layers, of: snapshot.view, in: world, PictureOptions()) { _ in }
+/// let labels = try picture.placedLabels { try painters.measure($0) }
+/// picture.draw(labels)
+/// ```
+package struct ViewPicture {
+  /// What a number of a numbered picture stands for.
+  package struct Item: Hashable, Sendable {
+    /// The index in ``ViewPicture/objects``.
+    package let object: Int
+    /// The id of the feature; of a cluster, the lowest id of its points.
+    package let id: Int
+  }
+
+  /// The layers and overlays that are drawn, in drawing order.
+  package private(set) var objects: [ObjectReference] = []
+  /// Numbered from 1, if the picture is.
+  package private(set) var items: [Item] = []
+  /// Layers that are not drawn, as their references cannot be transformed to the view's.
+  package private(set) var failed: [(object: ObjectReference, error: TransformError)] = []
+  package var words: PictureWriter { painter.words }
+  /// Labels that are to be placed, layers from the bottom.
+  private(set) var labels: [LabelCandidate] = []
+  let view: View
+  private let options: PictureOptions
+  private let transformer: any CoordinateTransformer
+  private var painter = Painter()
+
+  /// - Parameter check: called every few milliseconds; throws to cancel.
+  package init(
+    _ layers: [DrawnLayer], of view: View, in world: World, _ options: PictureOptions, _ check: CancellationCheck
+  ) throws {
+    (self.view, self.options, transformer) = (view, options, world.transformer)
+    for (index, layer) in layers.enumerated() {
+      objects.append(layer.object)
+      if layer.opacity < 1 { painter.words.beginGroup(opacity: Float(layer.opacity)) }
+      do {
+        func part(_ fraction: Double) throws { try check((Double(index) + fraction) / Double(layers.count)) }
+        for track in try layer.tracks(in: world, checking: { try part(0) }).reversed() { try draw(track.layer, part) }
+        try draw(layer, part)
+      } catch let error as TransformError {
+        failed.append((layer.object, error))
+      }
+      if layer.opacity < 1 { painter.words.endGroup() }
+    }
+    if options.hasLocation { drawLocation(in: world) }
+  }
+
+  // MARK: Layers
+
+  private mutating func draw(_ layer: DrawnLayer, _ check: CancellationCheck) throws {
+    let clusters = try layer.clusters { try check(0.3 * $0) }
+    try withoutActuallyEscaping(check) { check in
+      var search = try LayerSearch(layer, clusters, nil, view, transformer) { try check(0.3) }
+      let rows = try search.candidates(transformer) { try check(0.3 + 0.2 * $0) }
+      let pen = Pen(search.area, view, ratio: options.ratio)
+      var crowd = LabelCrowd()
+      for start in stride(from: 0, to: rows.count, by: 4096) {
+        try check(0.5 + 0.4 * Double(start) / Double(rows.count))
+        let shown = try search.shown(Array(rows[start..<min(start + 4096, rows.count)]))
+        let places = try search.area.transform.map { try search.positions(of: shown, $0) }
+        for (index, row) in shown.enumerated() {
+          guard let feature = layer.store[row], feature.isVisible else { continue }
+          let shapes =
+            if let point = feature.point {
+              pen.points(at: places.map { $0[index] } ?? SIMD2(point.x, point.y)).map { ScreenShape(points: [$0]) }
+            } else {
+              try pen.shapes(of: feature) { try check(0.5) }
+            }
+          guard !shapes.isEmpty else { continue }
+          let symbol = search.symbols.symbol(of: feature, layer)
+          draw(shapes, symbol, id: feature.id, selected: feature.isSelected ? layer.selectionColor : nil)
+          guard options.hasLabels, !layer.labels.isEmpty else { continue }
+          collect(shapes, symbol, id: feature.id, &crowd) { layer.labels.labels(of: feature).map { $0.scaled(by: layer.symbolScale) } }
+        }
+      }
+      try clusters?.forEachItem(selectionColor: layer.selectionColor, checking: { try check(0.9 + 0.1 * $0) }) { item in
+        guard case .point(let point?) = item.geometry, let place = try search.area.place(of: point) else { return }
+        let shapes = pen.points(at: place).map { ScreenShape(points: [$0]) }
+        draw(shapes, item.symbol, id: item.id, selected: item.selectionColor)
+        if options.hasLabels { collect(shapes, item.symbol, id: item.id, &crowd) { item.labels } }
+      }
+    }
+  }
+
+  private mutating func draw(_ shapes: [ScreenShape], _ symbol: Symbol?, id: Int, selected: Color?) {
+    guard let symbol else { return }
+    if options.isNumbered {
+      items.append(Item(object: objects.count - 1, id: id))
+      painter.number = UInt32(items.count)
+    }
+    for shape in shapes {
+      if let selected, options.hasSelection {
+        painter.draw(symbol, shape, selected: selected)
+      } else {
+        painter.draw(symbol, shape)
+      }
+    }
+  }
+
+  /// Collects the labels of a feature.
+  private mutating func collect(
+    _ shapes: [ScreenShape], _ symbol: Symbol?, id: Int, _ crowd: inout LabelCrowd, _ labels: () -> [Label]
+  ) {
+    let free = shapes.filter { !crowd.isFull($0) }
+    guard !free.isEmpty else { return }
+    for label in labels() {
+      for shape in free {
+        crowd.add(shape)
+        self.labels.append(LabelCandidate(objects.count - 1, id, label, shape, reach: Float(symbol?.reach ?? 0), order: self.labels.count))
+      }
+    }
+  }
+
+  // MARK: The location
+
+  /// The location of the view's display: how exact it is, and where it goes.
+  private mutating func drawLocation(in world: World) {
+    let source = world.locationDisplay(of: view).source.flatMap { world.locationSources[$0] }
+    guard let location = source?.location, let position = location.position,
+      let transform = try? MapTransform(from: .wgs84, to: view.reference.reference, transformer)
+    else { return }
+    var values = [position.x, position.y]
+    guard (try? transform.transform(&values)) != nil else { return }
+    let point = view.screenPoint(nearest: Point(x: values[0], y: values[1]))
+    guard abs(point.x) < 1e5, abs(point.y) < 1e5 else { return }
+    let center = SIMD2(Float(point.x), Float(point.y))
+    let blue = Color(red: 0x1E, green: 0x6F, blue: 0xD9)
+    painter.number = options.isNumbered ? 0 : nil
+    // A map of Mercator is larger than its scale says by the secant of the latitude.
+    let stretch = view.reference.reference == .webMercator ? 1 / max(0.01, cos(position.y * .pi / 180)) : 1
+    let radius = location.horizontalAccuracy * stretch / view.camera.scale * view.screen.dpi / 0.0254
+    if radius > 8, radius < 1e5 {
+      let ring = (0..<120).map { step in
+        let angle = Double(step) * .pi / 60
+        return center + SIMD2(Float(radius * cos(angle)), Float(radius * sin(angle)))
+      }
+      let outline = SimpleLineSymbol(color: blue.faded(0.6), width: 1)
+      painter.draw(.simpleFill(SimpleFillSymbol(color: blue.faded(0.15), outline: outline)), ScreenShape(areas: [[ring]]))
+    }
+    let outline = SimpleLineSymbol(color: Color(red: 255, green: 255, blue: 255), width: 2)
+    var symbol = SimpleMarkerSymbol(style: .circle, color: blue, size: 14, outline: outline)
+    if let course = location.course, location.speed ?? 0 > 0 {
+      (symbol.style, symbol.size) = (.triangle, 18)
+      symbol.angle = (course + view.camera.rotation).truncatingRemainder(dividingBy: 360)
+    }
+    painter.draw(.simpleMarker(symbol), at: center)
+  }
+
+  // MARK: Labels
+
+  /// Draws placed labels above everything.
+  package mutating func draw(_ labels: [PlacedLabel]) {
+    if options.isNumbered { painter.words.item(0) }
+    for label in labels {
+      painter.words.set(label.symbol.font)
+      if let line = label.line {
+        painter.words.text(label.symbol.text.string, along: line)
+      } else {
+        painter.words.text(label.symbol.text.string, at: label.center, angle: label.angle, Anchor(.center, .middle))
+      }
+    }
+  }
+}
