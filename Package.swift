@@ -131,7 +131,7 @@ let package = Package(
       "WireCoding",
       [
         "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "GridReferences", "Geometry", "JSON", "JSONRPC", "Statistics",
-        "FeatureStore", "Expressions", "SpatialRelations", "Geodetics", "Elevation", "Reading", "Files", "Platform",
+        "FeatureStore", "Expressions", "SpatialRelations", "Geodetics", "Elevation", "Readers", "Reading", "Files", "Platform",
       ]),
     library(
       "StateTree",
@@ -148,8 +148,8 @@ let package = Package(
     library(
       "Handlers",
       [
-        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "GridReferences",
-        "Geometry", "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
+        "Drawing", "Pictures", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine",
+        "GridReferences", "Geometry", "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
         "SpatialRelations", "Geodetics", "Elevation", "Terrain", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
@@ -210,7 +210,7 @@ let package = Package(
     tests(
       "DrawingTests",
       [
-        "Drawing", "GeoModel", "Clusters", "Statistics", "FeatureStore", "Expressions", "Geometry", "Projection",
+        "Drawing", "Pictures", "GeoModel", "Clusters", "Statistics", "FeatureStore", "Expressions", "Geometry", "Projection",
         "TestSupport",
       ]),
     tests(

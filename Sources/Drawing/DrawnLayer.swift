@@ -69,6 +69,13 @@ package struct DrawnLayer: Sendable {
     Portraying.popups(rows, portrayal, store.schema, name: name, by: conventions)
   }
 
+  /// The layer with some of its features alone.
+  package func showing(_ rows: Set<UInt32>) -> DrawnLayer {
+    var layer = self
+    layer.isDrawn = { rows.contains($0.row) }
+    return layer
+  }
+
   /// The item of a row; nil if nothing of it is drawn.
   package func item(of row: FeatureRow) -> DrawnItem? {
     guard row.isVisible, let geometry = row.geometry else { return nil }

@@ -166,15 +166,17 @@ struct LayerSearch {
   }
 }
 
-/// The symbols of graphics that have their own; each text is parsed once.
+/// The symbols of features in their drawn size, each made once: those that features share, and those of graphics that have their own.
 struct OwnSymbols {
   static let limit = 4096
   private var parsed: [String: Symbol?] = [:]
+  private var shared: [Symbol?] = []
 
   static func parsed(_ text: String) -> Symbol? { DrawnSymbol.own(Text(text)).evaluated(scale: 1) }
 
   /// The symbol of a feature in its drawn size; nil if it is not drawn.
   mutating func symbol(of feature: FeatureRow, _ layer: DrawnLayer) -> Symbol? {
+    if let number = layer.symbols.shared(by: feature) { return symbol(number, of: feature, layer) }
     guard let text = feature.symbol else {
       return layer.symbols.symbol(of: feature)?.evaluated(scale: layer.symbolScale)
     }
@@ -182,6 +184,15 @@ struct OwnSymbols {
     let symbol = Self.parsed(text)?.scaled(by: layer.symbolScale)
     if parsed.count >= Self.limit { parsed = [:] }
     parsed[text] = .some(symbol)
+    return symbol
+  }
+
+  private mutating func symbol(_ number: Int, of feature: FeatureRow, _ layer: DrawnLayer) -> Symbol? {
+    guard number >= 0 else { return nil }
+    if number < shared.count, let known = shared[number] { return known }
+    let symbol = layer.symbols.symbol(of: feature)?.evaluated(scale: layer.symbolScale)
+    if number >= shared.count { shared += Array(repeating: nil, count: number + 1 - shared.count) }
+    shared[number] = symbol
     return symbol
   }
 }

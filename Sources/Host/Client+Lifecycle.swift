@@ -43,6 +43,7 @@ extension Client {
     }
     isStrict = params.strict ?? !isLoose
     if params.readOnly { isReadOnly = true }
+    hasFonts = params.textMetrics == .fonts
     if let uri = params.rootUri {
       files.setRoot(uri: uri)
     } else if let path = params.rootPath {

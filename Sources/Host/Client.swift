@@ -19,6 +19,8 @@ final class Client: MethodHost, HandlerClient {
   let number: ClientNumber
   /// Whether it may not change the model.
   var isReadOnly = false
+  /// Whether texts are measured with the fonts of the machine.
+  package var hasFonts = true
   /// When its last message came, in nanoseconds of the loop.
   var heardAt: UInt64 = 0
   var router = Router()

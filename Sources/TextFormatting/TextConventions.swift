@@ -14,7 +14,7 @@ public final class TextConventions: Sendable {
 
   package let numbers: NumberStyle
   let names: CalendarNames
-  let units: UnitSystem
+  package let units: UnitSystem
   let timeZone: TimeZone
 
   /// - Parameters:

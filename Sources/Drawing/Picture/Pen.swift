@@ -8,11 +8,12 @@ import Geometry
 struct Pen {
   private let shapes: ScreenShapes
   private let area: HitArea
-  private let isSingle: Bool
+  /// The period of x; nil if the world is not drawn side by side.
+  private let wrap: WorldWrap?
 
   init(_ area: HitArea, _ view: View, ratio: Double) {
     self.area = area
-    isSingle = view.wrap == nil
+    wrap = view.wrap
     let corners = Geometry.multiPoint(view.visibleArea).envelope ?? .none
     let margin = (area.box.width - corners.width) / 2 / area.frame.resolution
     shapes = ScreenShapes(
@@ -24,15 +25,25 @@ struct Pen {
     frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)).compactMap { point(at: place, $0) }
   }
 
-  /// As ``points(at:)``, where the world is not drawn side by side.
-  func point(at place: SIMD2<Double>) -> SIMD2<Float>? { point(at: place, area.frame) }
+  /// Whether a position is drawn once at most.
+  var isSingle: Bool { wrap.map { area.box.width < $0.width } ?? true }
 
+  /// As ``points(at:)``, if ``isSingle``.
+  @inline(__always)
+  func point(at place: SIMD2<Double>) -> SIMD2<Float>? {
+    var place = place
+    // The first copy that may be seen from the left.
+    if let wrap { place.x += ((area.box.xMin - place.x) / wrap.width).rounded(.up) * wrap.width }
+    return point(at: place, area.frame)
+  }
+
+  @inline(__always)
   private func point(at place: SIMD2<Double>, _ frame: ScreenFrame) -> SIMD2<Float>? {
     let point = frame.offset(x: place.x, y: place.y)
     return shapes.contains(point) ? SIMD2(Float(point.x), Float(point.y)) : nil
   }
 
-  private func frames(of box: Envelope) -> [ScreenFrame] { isSingle ? [area.frame] : area.frames(of: box) }
+  private func frames(of box: Envelope) -> [ScreenFrame] { wrap == nil ? [area.frame] : area.frames(of: box) }
 
   /// A feature that is no point; one shape for each copy of the world in which it is seen.
   ///

@@ -5,7 +5,7 @@ import Geometry
 import Pictures
 
 extension Color {
-  var word: UInt32 { UInt32(red) << 24 | UInt32(green) << 16 | UInt32(blue) << 8 | UInt32(alpha) }
+  package var word: UInt32 { UInt32(red) << 24 | UInt32(green) << 16 | UInt32(blue) << 8 | UInt32(alpha) }
 }
 
 extension SimpleLineSymbol {
@@ -111,6 +111,11 @@ struct ScreenShape {
   var areas: [[[SIMD2<Float>]]] = []
 
   var isEmpty: Bool { points.isEmpty && lines.isEmpty && areas.isEmpty }
+}
+
+extension Symbol {
+  /// Whether it is one marker, which is drawn at further points as it was at the last.
+  var isMarker: Bool { if case .simpleMarker = self { true } else { false } }
 }
 
 /// Draws what a picture has, and numbers it if it is to be numbered.

@@ -14,6 +14,8 @@ package struct PictureOptions: Sendable {
   package var hasLabels = true
   package var hasSelection = true
   package var hasLocation = true
+  /// Lines of longitude and latitude above the layers.
+  package var graticule: Graticule?
   /// Numbers what is drawn, for ``ViewPicture/items``.
   package var isNumbered = false
 
@@ -67,6 +69,8 @@ package struct ViewPicture {
       }
       if layer.opacity < 1 { painter.words.endGroup() }
     }
+    painter.number = options.isNumbered ? 0 : nil
+    try options.graticule?.draw(on: view, transformer, ratio: options.ratio, &painter)
     if options.hasLocation { drawLocation(in: world) }
   }
 
@@ -79,15 +83,31 @@ package struct ViewPicture {
       let rows = try search.candidates(transformer) { try check(0.3 + 0.2 * $0) }
       let pen = Pen(search.area, view, ratio: options.ratio)
       var crowd = LabelCrowd()
+      let drawsPlain = !options.isNumbered && (!options.hasLabels || layer.labels.isEmpty) && pen.isSingle
+      var last = -1
       for start in stride(from: 0, to: rows.count, by: 4096) {
         try check(0.5 + 0.4 * Double(start) / Double(rows.count))
         let shown = try search.shown(Array(rows[start..<min(start + 4096, rows.count)]))
         let places = try search.area.transform.map { try search.positions(of: shown, $0) }
         for (index, row) in shown.enumerated() {
           guard let feature = layer.store[row], feature.isVisible else { continue }
+          let point = feature.point.map { places.map { $0[index] } ?? SIMD2($0.x, $0.y) }
+          // Most pictures are mostly of points with few symbols.
+          if drawsPlain, let point, !feature.isSelected, let number = layer.symbols.shared(by: feature) {
+            guard number >= 0, let place = pen.point(at: point) else { continue }
+            if number != last {
+              guard let symbol = search.symbols.symbol(of: feature, layer) else { continue }
+              painter.draw(symbol, at: place)
+              last = symbol.isMarker ? number : -1
+            } else {
+              painter.words.point(place)
+            }
+            continue
+          }
+          last = -1
           let shapes =
-            if let point = feature.point {
-              pen.points(at: places.map { $0[index] } ?? SIMD2(point.x, point.y)).map { ScreenShape(points: [$0]) }
+            if let point {
+              pen.points(at: point).map { ScreenShape(points: [$0]) }
             } else {
               try pen.shapes(of: feature) { try check(0.5) }
             }
@@ -150,7 +170,6 @@ package struct ViewPicture {
     guard abs(point.x) < 1e5, abs(point.y) < 1e5 else { return }
     let center = SIMD2(Float(point.x), Float(point.y))
     let blue = Color(red: 0x1E, green: 0x6F, blue: 0xD9)
-    painter.number = options.isNumbered ? 0 : nil
     // A map of Mercator is larger than its scale says by the secant of the latitude.
     let stretch = view.reference.reference == .webMercator ? 1 / max(0.01, cos(position.y * .pi / 180)) : 1
     let radius = location.horizontalAccuracy * stretch / view.camera.scale * view.screen.dpi / 0.0254
@@ -172,6 +191,15 @@ package struct ViewPicture {
   }
 
   // MARK: Labels
+
+  /// Draws what is above the map.
+  mutating func paint(_ body: (inout Painter) -> Void) { body(&painter) }
+
+  /// The number of labels that found no room, if these did.
+  package func omittedCount(_ placed: [PlacedLabel]) -> Int {
+    let drawn = Set(placed.map { [$0.object, $0.id, $0.definition] })
+    return Set(labels.map { [$0.object, $0.id, $0.label.definition] }).subtracting(drawn).count
+  }
 
   /// Draws placed labels above everything.
   package mutating func draw(_ labels: [PlacedLabel]) {

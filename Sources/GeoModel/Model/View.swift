@@ -46,6 +46,11 @@ public struct View: Sendable {
   public var cameraController: CameraController? { steering?.controller }
   public var isNavigating: Bool { animation != nil }
 
+  /// The view on a screen of another size, with the same center, scale and rotation.
+  public func resized(width: Double, height: Double) -> View {
+    changed(self) { ($0.screen.width, $0.screen.height) = (width, height) }
+  }
+
   /// Takes over the content and viewpoint of another view.
   mutating func show(_ other: View) {
     (content, reference, wrap, polarLimit) = (other.content, other.reference, other.wrap, other.polarLimit)

@@ -57,6 +57,9 @@ public struct BoundRenderer: Sendable {
       .map { (BoundSource($0.source, schema: schema), $0.effect) }
   }
 
+  /// Whether the symbol is that of the entry, without visual variables.
+  var isFixed: Bool { variables.isEmpty }
+
   /// The index in ``entries`` of a row's entry; nil if the row is not drawn.
   public func index(of row: FeatureRow) -> Int? {
     switch rule {

@@ -73,6 +73,21 @@ public struct BoundSymbols: Sendable {
     return fallback != .nothing && ShapeKind(row) != nil
   }
 
+  /// A number that rows with the same symbol share; nil for a row whose symbol is its own, or follows from its attributes alone.
+  /// -1 for a row without a symbol.
+  public func shared(by row: FeatureRow) -> Int? {
+    guard row.symbol == nil else { return nil }
+    if let renderer { return renderer.isFixed ? renderer.index(of: row) ?? -1 : nil }
+    guard fallback != .nothing else { return -1 }
+    guard styleColumns.isEmpty else { return nil }
+    switch row.point == nil ? ShapeKind(row) : .point {
+    case .point: return 0
+    case .line: return 1
+    case .area: return 2
+    case nil: return -1
+    }
+  }
+
   /// The symbol of a row; nil if the row has none. Ignores visibility.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
     if let own = row.symbol { return .own(Text(own)) }

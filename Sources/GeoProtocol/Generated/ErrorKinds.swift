@@ -280,6 +280,10 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case packageRefused
   /// The package was to be used until a time that has come.
   case packageExpired
+  /// The process that draws died: it reached its limit of memory, or it was killed.
+  case painterFailed
+  /// The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.
+  case pictureTooLarge
 
   /// The error's `code`.
   public var code: Int {
@@ -405,6 +409,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidPackage: -31161
     case .packageRefused: -31162
     case .packageExpired: -31163
+    case .painterFailed: -31190
+    case .pictureTooLarge: -31191
     }
   }
 }

@@ -3941,6 +3941,220 @@ public enum FeatureProtocol {
     }
   }
 
+  /// Draws the features of a layer or an overlay that match, with their symbols and labels, so that all fit into the
+  /// picture with a margin of a twentieth.
+  public enum Render {
+    public static let name: StaticString = "feature/render"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, PictureProtocol.PictureOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The format.
+      public var format: PictureProtocol.PictureFormat
+      /// Pixels of a PNG to a device-independent pixel, each way.
+      public var pixelRatio: Double
+      /// The file to write; its folder has to exist. Without it the picture is in the answer.
+      public var path: String?
+      /// Whether a file of that name is replaced; else it is refused with `fileExists`.
+      public var replace: Bool
+      /// Whether there is no background.
+      public var transparent: Bool
+      /// The background; when absent, the `backgroundColor` of the map or scene, or else white.
+      public var background: String?
+      /// Whether labels are drawn.
+      public var labels: Bool
+      /// Whether it is seen what is selected.
+      public var selection: Bool
+      /// What the picture has besides the map.
+      public var layout: PictureProtocol.PictureLayout?
+      /// Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.
+      public var pick: Bool
+      /// Width of the picture. Unit: device-independent pixel.
+      public var width: Double
+      /// Height of the picture. Unit: device-independent pixel.
+      public var height: Double
+      /// The spatial reference in which they are drawn; that of the features when absent.
+      public var outSpatialReference: String?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
+        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, width: Double = 800,
+        height: Double = 600, outSpatialReference: String? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.format = format
+        self.pixelRatio = pixelRatio
+        self.path = path
+        self.replace = replace
+        self.transparent = transparent
+        self.background = background
+        self.labels = labels
+        self.selection = selection
+        self.layout = layout
+        self.pick = pick
+        self.width = width
+        self.height = height
+        self.outSpatialReference = outSpatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let format = json["format"]
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        let pixelRatio = json["pixelRatio"]
+        self.pixelRatio = try pixelRatio.isPresent
+          ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
+          : 1
+        let path = json["path"]
+        self.path = try path.isPresent ? SessionProtocol.readFilePath(path) : nil
+        let replace = json["replace"]
+        self.replace = try replace.isPresent ? replace.bool() : false
+        let transparent = json["transparent"]
+        self.transparent = try transparent.isPresent ? transparent.bool() : false
+        let background = json["background"]
+        self.background = try background.isPresent ? SymbologyProtocol.readColor(background) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent ? labels.bool() : true
+        let selection = json["selection"]
+        self.selection = try selection.isPresent ? selection.bool() : true
+        let layout = json["layout"]
+        self.layout = try layout.isPresent ? PictureProtocol.PictureLayout(from: layout) : nil
+        let pick = json["pick"]
+        self.pick = try pick.isPresent ? pick.bool() : false
+        let width = json["width"]
+        self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 800
+        let height = json["height"]
+        self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 600
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision that is drawn.
+      public var revision: Int
+      /// The number of features that match.
+      public var count: Int
+      /// The picture.
+      public var picture: PictureProtocol.Picture
+
+      public init(revision: Int, count: Int, picture: PictureProtocol.Picture) {
+        self.revision = revision
+        self.count = count
+        self.picture = picture
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("count")
+        writer.value(count)
+        writer.key("picture")
+        picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
   /// Areas around features: each with the attributes of its feature, or all as one. In the plane, or with `geodetic`
   /// on the ellipsoid; planar distances in degrees are refused with `planarDegrees`.
   public enum Buffer {

@@ -18,6 +18,7 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias ExportStatistics = FeatureProtocol.ExportStatistics
   typealias ExportJoin = FeatureProtocol.ExportJoin
   typealias Export = FeatureProtocol.Export
+  typealias Render = FeatureProtocol.Render
   typealias Buffer = FeatureProtocol.Buffer
   typealias Dissolve = FeatureProtocol.Dissolve
   typealias Clip = FeatureProtocol.Clip
@@ -85,6 +86,10 @@ public protocol FeatureHandlers: MethodHandlers {
   /// Writes features to a file.
   static func export(_ params: Export.Params, in world: inout Types.World) throws -> TaskPlan<Types, Export.Result>
 
+  /// Draws the features of a layer or an overlay that match, with their symbols and labels, so that all fit into the
+  /// picture with a margin of a twentieth.
+  static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
+
   /// Areas around features: each with the attributes of its feature, or all as one.
   static func buffer(_ params: Buffer.Params, in world: inout Types.World) throws -> TaskPlan<Types, Buffer.Result>
 
@@ -131,6 +136,7 @@ extension FeatureHandlers {
     host.task("feature/exportStatistics", exportStatistics)
     host.task("feature/exportJoin", exportJoin)
     host.task("feature/export", export)
+    host.task("feature/render", render)
     host.task("feature/buffer", buffer)
     host.task("feature/dissolve", dissolve)
     host.task("feature/clip", clip)

@@ -21,6 +21,7 @@ public protocol LayerHandlers: MethodHandlers {
   typealias LabelFor = LayerProtocol.LabelFor
   typealias PopupFor = LayerProtocol.PopupFor
   typealias Legend = LayerProtocol.Legend
+  typealias Render = LayerProtocol.Render
   typealias ClassBreaks = LayerProtocol.ClassBreaks
 
   /// One layer.
@@ -74,6 +75,10 @@ public protocol LayerHandlers: MethodHandlers {
   /// The legend: an entry for each symbol of the renderer, the default symbol last.
   static func legend(_ params: Legend.Params, in world: inout Types.World) throws -> TaskPlan<Types, Legend.Result>
 
+  /// Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the
+  /// picture.
+  static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
+
   /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.
   static func classBreaks(
     _ params: ClassBreaks.Params, in world: inout Types.World
@@ -102,6 +107,7 @@ extension LayerHandlers {
     host.query("layer/labelFor", labelFor)
     host.query("layer/popupFor", popupFor)
     host.task("layer/legend", legend)
+    host.task("layer/render", render)
     host.task("layer/classBreaks", classBreaks)
   }
 }

@@ -21,6 +21,7 @@ public protocol OverlayHandlers: MethodHandlers {
   typealias SymbolFor = OverlayProtocol.SymbolFor
   typealias LabelFor = OverlayProtocol.LabelFor
   typealias PopupFor = OverlayProtocol.PopupFor
+  typealias Render = OverlayProtocol.Render
   typealias Legend = OverlayProtocol.Legend
 
   /// Creates an overlay on top of a view's others.
@@ -82,6 +83,9 @@ public protocol OverlayHandlers: MethodHandlers {
   /// The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is false.
   static func popupFor(_ params: PopupFor.Params, in world: Types.World) throws -> PopupFor.Result
 
+  /// Draws an overlay alone, whether visible or not, so that it fits into the picture.
+  static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
+
   /// The legend: an entry for each symbol of the renderer, the default symbol last.
   static func legend(_ params: Legend.Params, in world: inout Types.World) throws -> TaskPlan<Types, Legend.Result>
 }
@@ -108,6 +112,7 @@ extension OverlayHandlers {
     host.query("overlay/symbolFor", symbolFor)
     host.query("overlay/labelFor", labelFor)
     host.query("overlay/popupFor", popupFor)
+    host.task("overlay/render", render)
     host.task("overlay/legend", legend)
   }
 }

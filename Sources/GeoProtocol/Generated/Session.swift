@@ -1309,11 +1309,14 @@ public enum SessionProtocol {
       /// Whether the client only reads: what would change the model is refused with `readOnlyClient`, but for its own
       /// presence (`client/update`).
       public var readOnly: Bool
+      /// Where the sizes of texts in this session come from. `estimated` places labels the same way on every machine.
+      public var textMetrics: PictureProtocol.TextMetrics
 
       public init(
         processId: Int? = nil, clientInfo: SessionProtocol.ClientInfo? = nil, protocolVersions: [String]? = nil,
         rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off,
-        strict: Bool? = nil, clock: ClockProtocol.ClockMode? = nil, readOnly: Bool = false
+        strict: Bool? = nil, clock: ClockProtocol.ClockMode? = nil, readOnly: Bool = false,
+        textMetrics: PictureProtocol.TextMetrics = .fonts
       ) {
         self.processId = processId
         self.clientInfo = clientInfo
@@ -1324,6 +1327,7 @@ public enum SessionProtocol {
         self.strict = strict
         self.clock = clock
         self.readOnly = readOnly
+        self.textMetrics = textMetrics
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1348,6 +1352,8 @@ public enum SessionProtocol {
         self.clock = try clock.isPresent ? ClockProtocol.ClockMode(from: clock) : nil
         let readOnly = json["readOnly"]
         self.readOnly = try readOnly.isPresent ? readOnly.bool() : false
+        let textMetrics = json["textMetrics"]
+        self.textMetrics = try textMetrics.isPresent ? PictureProtocol.TextMetrics(from: textMetrics) : .fonts
       }
     }
 
@@ -1476,6 +1482,9 @@ public enum SessionProtocol {
       public var model: SessionProtocol.ModelCounts
       /// Resident memory; null if the system does not report it. Unit: byte.
       public var residentBytes: Int?
+      /// Where the sizes of texts come from: `estimated` if the client asked for it, or the libraries for pictures
+      /// are missing.
+      public var textMetrics: PictureProtocol.TextMetrics
       /// What confines the processes that read files; null before the first such process has begun.
       public var confinement: [SessionProtocol.Confinement]?
       /// Where this server reads and writes files.
@@ -1483,7 +1492,7 @@ public enum SessionProtocol {
 
       public init(
         revision: Int, tasks: SessionProtocol.TaskCounts, traffic: SessionProtocol.TrafficCounts,
-        model: SessionProtocol.ModelCounts, residentBytes: Int? = nil,
+        model: SessionProtocol.ModelCounts, residentBytes: Int? = nil, textMetrics: PictureProtocol.TextMetrics,
         confinement: [SessionProtocol.Confinement]? = nil, access: SessionProtocol.FileAccess
       ) {
         self.revision = revision
@@ -1491,6 +1500,7 @@ public enum SessionProtocol {
         self.traffic = traffic
         self.model = model
         self.residentBytes = residentBytes
+        self.textMetrics = textMetrics
         self.confinement = confinement
         self.access = access
       }
@@ -1509,6 +1519,8 @@ public enum SessionProtocol {
           writer.key("residentBytes")
           writer.value(residentBytes)
         }
+        writer.key("textMetrics")
+        textMetrics.encode(to: &writer)
         if let confinement {
           writer.key("confinement")
           writer.array(confinement) { $0.encode(to: &$1) }

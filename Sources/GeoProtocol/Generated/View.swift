@@ -2312,6 +2312,174 @@ public enum ViewProtocol {
     }
   }
 
+  /// Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify`
+  /// finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight above.
+  public enum Render {
+    public static let name: StaticString = "view/render"
+
+    public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput {
+      /// The format.
+      public var format: PictureProtocol.PictureFormat
+      /// Pixels of a PNG to a device-independent pixel, each way.
+      public var pixelRatio: Double
+      /// The file to write; its folder has to exist. Without it the picture is in the answer.
+      public var path: String?
+      /// Whether a file of that name is replaced; else it is refused with `fileExists`.
+      public var replace: Bool
+      /// Whether there is no background.
+      public var transparent: Bool
+      /// The background; when absent, the `backgroundColor` of the map or scene, or else white.
+      public var background: String?
+      /// Whether labels are drawn.
+      public var labels: Bool
+      /// Whether it is seen what is selected.
+      public var selection: Bool
+      /// What the picture has besides the map.
+      public var layout: PictureProtocol.PictureLayout?
+      /// Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.
+      public var pick: Bool
+      /// The view.
+      public var view: String
+      /// Width of the picture; that of the view's screen when absent. Center, scale and rotation are those of the
+      /// view. Unit: device-independent pixel.
+      public var width: Double?
+      /// Height of the picture; that of the view's screen when absent. Unit: device-independent pixel.
+      public var height: Double?
+      /// Whether the location of the view's display is drawn: a disc, or a triangle that points where it goes, with a
+      /// circle of its accuracy.
+      public var location: Bool
+
+      public init(
+        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
+        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, view: String,
+        width: Double? = nil, height: Double? = nil, location: Bool = true
+      ) {
+        self.format = format
+        self.pixelRatio = pixelRatio
+        self.path = path
+        self.replace = replace
+        self.transparent = transparent
+        self.background = background
+        self.labels = labels
+        self.selection = selection
+        self.layout = layout
+        self.pick = pick
+        self.view = view
+        self.width = width
+        self.height = height
+        self.location = location
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let format = json["format"]
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        let pixelRatio = json["pixelRatio"]
+        self.pixelRatio = try pixelRatio.isPresent
+          ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
+          : 1
+        let path = json["path"]
+        self.path = try path.isPresent ? SessionProtocol.readFilePath(path) : nil
+        let replace = json["replace"]
+        self.replace = try replace.isPresent ? replace.bool() : false
+        let transparent = json["transparent"]
+        self.transparent = try transparent.isPresent ? transparent.bool() : false
+        let background = json["background"]
+        self.background = try background.isPresent ? SymbologyProtocol.readColor(background) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent ? labels.bool() : true
+        let selection = json["selection"]
+        self.selection = try selection.isPresent ? selection.bool() : true
+        let layout = json["layout"]
+        self.layout = try layout.isPresent ? PictureProtocol.PictureLayout(from: layout) : nil
+        let pick = json["pick"]
+        self.pick = try pick.isPresent ? pick.bool() : false
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        let width = json["width"]
+        self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : nil
+        let height = json["height"]
+        self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : nil
+        let location = json["location"]
+        self.location = try location.isPresent ? location.bool() : true
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision that is drawn.
+      public var revision: Int
+      /// The picture.
+      public var picture: PictureProtocol.Picture
+
+      public init(revision: Int, picture: PictureProtocol.Picture) {
+        self.revision = revision
+        self.picture = picture
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("picture")
+        picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.
+  public enum Labels {
+    public static let name: StaticString = "view/labels"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The view.
+      public var view: String
+
+      public init(view: String) {
+        self.view = view
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision.
+      public var revision: Int
+      /// Where the sizes of the texts come from.
+      public var textMetrics: PictureProtocol.TextMetrics
+      /// The labels that found room.
+      public var labels: [PictureProtocol.PlacedLabel]
+      /// The number of those that found none.
+      public var omittedLabelCount: Int
+
+      public init(
+        revision: Int, textMetrics: PictureProtocol.TextMetrics, labels: [PictureProtocol.PlacedLabel],
+        omittedLabelCount: Int
+      ) {
+        self.revision = revision
+        self.textMetrics = textMetrics
+        self.labels = labels
+        self.omittedLabelCount = omittedLabelCount
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("textMetrics")
+        textMetrics.encode(to: &writer)
+        writer.key("labels")
+        writer.array(labels) { $0.encode(to: &$1) }
+        writer.key("omittedLabelCount")
+        writer.value(omittedLabelCount)
+        writer.endObject()
+      }
+    }
+  }
+
   /// Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous
   /// observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is
   /// found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden

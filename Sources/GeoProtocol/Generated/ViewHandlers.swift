@@ -21,6 +21,8 @@ public protocol ViewHandlers: MethodHandlers {
   typealias ToScreen = ViewProtocol.ToScreen
   typealias GetVisibleArea = ViewProtocol.GetVisibleArea
   typealias Identify = ViewProtocol.Identify
+  typealias Render = ViewProtocol.Render
+  typealias Labels = ViewProtocol.Labels
   typealias Select = ViewProtocol.Select
   typealias SetLocationDisplay = ViewProtocol.SetLocationDisplay
   typealias ObserveViewpoint = ViewProtocol.ObserveViewpoint
@@ -90,6 +92,13 @@ public protocol ViewHandlers: MethodHandlers {
     _ params: Identify.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Identify.Result>
 
+  /// Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify`
+  /// finds it.
+  static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
+
+  /// Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.
+  static func labels(_ params: Labels.Params, in world: inout Types.World) throws -> TaskPlan<Types, Labels.Result>
+
   /// Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous
   /// observations and track lines.
   static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
@@ -131,6 +140,8 @@ extension ViewHandlers {
     host.task("view/toScreen", toScreen)
     host.query("view/getVisibleArea", getVisibleArea)
     host.task("view/identify", identify)
+    host.task("view/render", render)
+    host.task("view/labels", labels)
     host.task("view/select", select)
     host.command("view/setLocationDisplay", setLocationDisplay)
     host.session("view/observeViewpoint", observeViewpoint)

@@ -26,6 +26,7 @@ package enum SessionService: SessionHandlers {
         graphics: world.itemCount(of: .overlays),
         locationSources: world.locationSources.count, subscriptions: client.subscribers.count),
       residentBytes: client.residentBytes,
+      textMetrics: client.hasFonts && client.readers.painters.isAvailable ? .fonts : .estimated,
       confinement: client.readers.confinement.map { parts in parts.map(\.wire) },
       access: .init(
         readable: client.files.policy.readableFolders, writable: client.files.policy.writableFolders,

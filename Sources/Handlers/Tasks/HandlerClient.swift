@@ -42,6 +42,8 @@ package protocol HandlerClient: AnyObject {
   var jobMethods: JobMethods { get }
   /// Reads foreign files.
   var readers: Readers { get }
+  /// Whether the client wants texts measured with the fonts of the machine.
+  var hasFonts: Bool { get }
   /// Which files may be read and written.
   var files: FilePaths { get }
   /// Resident memory in bytes; nil where the system does not report it.

@@ -24,15 +24,18 @@ public final class Worker: Sendable {
   /// Reads foreign files.
   package let readers: Readers
   package let documentLimits: DocumentLimits
+  /// Whether texts are measured with the fonts of the machine.
+  let hasFonts: Bool
 
   package init(
-    files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits,
+    files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits, hasFonts: Bool,
     onProgress: @escaping @Sendable (Double) -> Void
   ) {
     work = Work(resultBytes: resultBytes, engine: readers.engines, onProgress: onProgress)
     self.files = files
     self.readers = readers
     self.documentLimits = documentLimits
+    self.hasFonts = hasFonts
   }
 
   public var isCancelled: Bool { work.isCancelled }

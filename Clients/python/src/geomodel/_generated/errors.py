@@ -1276,6 +1276,29 @@ class PackageExpiredError(GeoModelError):
     code = -31163
 
 
+class PainterFailedError(GeoModelError):
+    """The process that draws died: it reached its limit of memory, or it was killed.
+
+    `data` has:
+        signal: The signal that ended it, if known.
+    """
+
+    kind = "painterFailed"
+    code = -31190
+
+
+class PictureTooLargeError(GeoModelError):
+    """The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.
+
+    `data` has:
+        width: Its width in pixels.
+        height: Its height in pixels.
+    """
+
+    kind = "pictureTooLarge"
+    code = -31191
+
+
 KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "parseError": ParseError,
     "duplicateKey": DuplicateKeyError,
@@ -1398,4 +1421,6 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidPackage": InvalidPackageError,
     "packageRefused": PackageRefusedError,
     "packageExpired": PackageExpiredError,
+    "painterFailed": PainterFailedError,
+    "pictureTooLarge": PictureTooLargeError,
 }

@@ -1,0 +1,243 @@
+// What surrounds a map on a page: title, legend, scale bar, north arrow, attribution.
+
+import GeoModel
+import Geometry
+import Pictures
+import Platform
+import TextFormatting
+
+/// What a picture has besides the map. Drawn above it, in panels that cover a part of it.
+package struct PictureLayout: Sendable {
+  package var title: String?
+  package var attribution: String?
+  package var hasLegend = false
+  package var hasScaleBar = false
+  package var hasNorthArrow = false
+
+  package init() {}
+
+  static let margin: Float = 12
+  fileprivate static let ink: UInt32 = 0x2222_22ff
+  fileprivate static let paper: UInt32 = 0xffff_ffd8
+}
+
+/// A text of a layout, and how it is written.
+private struct Line {
+  let text: String
+  let font: Font
+
+  init(_ text: String, size: Float, isBold: Bool = false) {
+    self.text = text
+    font = Font(size: size, isBold: isBold, color: PictureLayout.ink)
+  }
+}
+
+/// Draws a layout on a view's screen.
+package struct LayoutDrawing {
+  private let layout: PictureLayout
+  private let view: View
+  private let world: World
+  private let legend: [LegendRow]
+  private let conventions: TextConventions
+  private let sizes: [TextSize]
+
+  /// A row of the legend: the name of a layer, or a symbol with its label.
+  private struct LegendRow {
+    let line: Line
+    var symbol: Symbol?
+    var kind = ShapeKind.point
+    static let height: Float = 18
+    static let swatch: Float = 30
+  }
+
+  /// - Parameters:
+  ///   - layers: those of the picture, from the bottom.
+  ///   - measure: the sizes of the texts of a list.
+  package init(
+    _ layout: PictureLayout, _ layers: [DrawnLayer], of view: View, in world: World,
+    measuredBy measure: (PictureWriter) throws -> [TextSize]
+  ) rethrows {
+    (self.layout, self.view, self.world) = (layout, view, world)
+    conventions = world.conventions(at: ObjectReference(.views, view.id.rawValue))
+    let room = Int((Float(view.screen.height) - 8 * PictureLayout.margin) / LegendRow.height)
+    legend = layout.hasLegend ? Self.rows(of: layers, conventions, room: room) : []
+    var words = PictureWriter()
+    for row in legend {
+      words.set(row.line.font)
+      words.text(row.line.text, at: .zero, Anchor(.left, .top))
+    }
+    sizes = legend.isEmpty ? [] : try measure(words)
+  }
+
+  private static func rows(of layers: [DrawnLayer], _ conventions: TextConventions, room: Int) -> [LegendRow] {
+    var rows: [LegendRow] = []
+    for layer in layers.reversed() {
+      let kind = layer.shapeKind ?? .point
+      let entries = layer.portrayal.renderer?.legend(by: conventions) ?? []
+      if entries.count > 1 || entries.isEmpty, !layer.name.isEmpty, !entries.isEmpty {
+        rows.append(LegendRow(line: Line(layer.name, size: 12, isBold: true)))
+      }
+      if entries.isEmpty {
+        rows.append(LegendRow(line: Line(layer.name, size: 11), symbol: Symbol.standard(for: kind).scaled(by: layer.symbolScale), kind: kind))
+      }
+      for entry in entries {
+        let label = entry.label.string.isEmpty && entries.count == 1 ? layer.name : entry.label.string
+        rows.append(LegendRow(line: Line(label, size: 11), symbol: entry.symbol.scaled(by: layer.symbolScale), kind: kind))
+      }
+    }
+    guard rows.count > max(room, 1) else { return rows }
+    let left = rows.count - max(room - 1, 0)
+    return Array(rows.prefix(max(room - 1, 0))) + [LegendRow(line: Line("… \(left) more", size: 11))]
+  }
+
+  package func draw(to picture: inout ViewPicture) {
+    picture.paint { painter in
+      if let title = layout.title, !title.isEmpty { draw(title, size: 20, isBold: true, at: .top, &painter) }
+      if let text = layout.attribution, !text.isEmpty { draw(text, size: 10, isBold: false, at: .bottom, &painter) }
+      if layout.hasScaleBar { drawScaleBar(&painter) }
+      if layout.hasNorthArrow { drawNorthArrow(&painter) }
+      if !legend.isEmpty { drawLegend(&painter) }
+    }
+  }
+
+  private var size: SIMD2<Float> { SIMD2(Float(view.screen.width), Float(view.screen.height)) }
+
+  private func drawPanel(_ low: SIMD2<Float>, _ high: SIMD2<Float>, _ painter: inout Painter) {
+    let ring = [low, SIMD2(high.x, low.y), high, SIMD2(low.x, high.y)]
+    painter.words.set(Fill(color: PictureLayout.paper))
+    painter.words.area([ring])
+    painter.words.set(Stroke(color: 0x8888_88ff, width: 0.5))
+    painter.words.lines([ring + [low]])
+  }
+
+  private func draw(_ line: Line, at place: SIMD2<Float>, _ anchor: Anchor, _ painter: inout Painter) {
+    painter.words.set(line.font)
+    painter.words.text(line.text, at: place, anchor)
+  }
+
+  // MARK: Texts at an edge
+
+  private enum Edge { case top, bottom }
+
+  /// A title in the middle of the top, an attribution at the end of the bottom; both with a halo.
+  private func draw(_ text: String, size textSize: Float, isBold: Bool, at edge: Edge, _ painter: inout Painter) {
+    painter.words.set(
+      Font(size: textSize, isBold: isBold, color: PictureLayout.ink, haloColor: 0xffff_ffff, haloWidth: textSize / 8))
+    switch edge {
+    case .top: painter.words.text(text, at: SIMD2(size.x / 2, PictureLayout.margin), Anchor(.center, .top))
+    case .bottom: painter.words.text(text, at: size - SIMD2(4, 3), Anchor(.right, .bottom))
+    }
+  }
+
+  // MARK: The scale bar
+
+  /// Metres on the ellipsoid between two points of the screen; nil where there is no ground.
+  private func distance(_ start: SIMD2<Float>, _ end: SIMD2<Float>) -> Double? {
+    let places = [start, end].map { view.location(x: Double($0.x), y: Double($0.y)) }
+    guard
+      let degrees = try? world.transformer.transform(.multiPoint(Positions(places)), from: view.reference.reference, to: .wgs84),
+      case .multiPoint(let positions) = degrees,
+      let line = try? world.geodesy.inverse(from: positions[0], to: positions[1]), line.distance.isFinite
+    else { return nil }
+    return line.distance
+  }
+
+  /// A bar with a round length, as long as the ground is at the middle of the picture.
+  private func drawScaleBar(_ painter: inout Painter) {
+    let (middle, step) = (size / 2, SIMD2<Float>(min(20, size.x / 4), 0))
+    guard let metres = distance(middle - step, middle + step), metres > 0 else { return }
+    let perPixel = metres / Double(2 * step.x)
+    let longest = Double(min(160, size.x / 3))
+    let unit = conventions.units == .imperial ? (longest * perPixel < 2640 * 0.3048 ? 0.3048 : 1609.344) : 1.0
+    let exponent = pow(10, floor(log10(longest * perPixel / unit)))
+    guard let round = [5, 2, 1].map({ $0 * exponent }).first(where: { $0 * unit <= longest * perPixel }) else { return }
+    let length = Float(round * unit / perPixel)
+    let (low, high) = (SIMD2(PictureLayout.margin, size.y - PictureLayout.margin - 30), SIMD2(PictureLayout.margin + length + 20, size.y - PictureLayout.margin))
+    drawPanel(low, high, &painter)
+    let start = low + SIMD2(10, 22)
+    painter.words.set(Stroke(color: PictureLayout.ink, width: 1.5))
+    painter.words.lines([[start - SIMD2(0, 6), start, start + SIMD2(length, 0), start + SIMD2(length, -6)]])
+    let text = Measure.length.text(of: round * unit, by: conventions)
+    draw(Line(text, size: 11), at: start + SIMD2(length / 2, -4), Anchor(.center, .bottom), &painter)
+  }
+
+  // MARK: The north arrow
+
+  /// The direction of true north at the middle of the picture, in degrees clockwise from the top; nil where there is none.
+  private var north: Double? {
+    let middle = view.location(x: Double(size.x / 2), y: Double(size.y / 2))
+    guard let here = try? world.transformer.transform(middle, from: view.reference.reference, to: .wgs84), abs(here.y) < 89.99,
+      let there = try? world.transformer.transform(
+        Point(x: here.x, y: here.y + (here.y > 0 ? -0.001 : 0.001)), from: .wgs84, to: view.reference.reference)
+    else { return nil }
+    let (from, to) = (view.screenPoint(nearest: middle), view.screenPoint(nearest: there))
+    let sign = here.y > 0 ? -1.0 : 1.0
+    return atan2(sign * (to.x - from.x), -sign * (to.y - from.y)) * 180 / .pi
+  }
+
+  private func drawNorthArrow(_ painter: inout Painter) {
+    guard let north else { return }
+    let center = SIMD2(size.x - PictureLayout.margin - 16, PictureLayout.margin + 22)
+    let turn = north * .pi / 180
+    func place(_ x: Double, _ y: Double) -> SIMD2<Float> {
+      center + SIMD2(Float(x * cos(turn) - y * sin(turn)), Float(x * sin(turn) + y * cos(turn)))
+    }
+    let (tip, left, notch, right) = (place(0, -16), place(-9, 14), place(0, 8), place(9, 14))
+    painter.words.set(Fill(color: PictureLayout.ink))
+    painter.words.area([[tip, left, notch]])
+    painter.words.set(Fill(color: 0xffff_ffff))
+    painter.words.area([[tip, notch, right]])
+    painter.words.set(Stroke(color: PictureLayout.ink, width: 1))
+    painter.words.lines([[tip, left, notch, right, tip]])
+    painter.words.set(Font(size: 11, isBold: true, color: PictureLayout.ink, haloColor: 0xffff_ffff, haloWidth: 1.5))
+    painter.words.text("N", at: place(0, -24), Anchor(.center, .middle))
+  }
+
+  // MARK: The legend
+
+  private func drawLegend(_ painter: inout Painter) {
+    let widest = zip(legend, sizes).map { $1.width + ($0.symbol == nil ? 0 : LegendRow.swatch) }.max() ?? 0
+    let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), Float(legend.count) * LegendRow.height + 12)
+    let high = size - SIMD2(PictureLayout.margin, PictureLayout.margin + (layout.attribution == nil ? 0 : 10))
+    let low = high - panel
+    drawPanel(low, high, &painter)
+    painter.words.beginClip((low, high))
+    for (index, row) in legend.enumerated() {
+      let middle = low.y + 6 + (Float(index) + 0.5) * LegendRow.height
+      var left = low.x + 10
+      if let symbol = row.symbol {
+        let swatch = SIMD2(left + 11, middle)
+        painter.draw(symbol.fitting(14, row.kind), Self.shape(row.kind, at: swatch))
+        left += LegendRow.swatch
+      }
+      draw(row.line, at: SIMD2(left, middle), Anchor(.left, .middle), &painter)
+    }
+    painter.words.endClip()
+  }
+
+  private static func shape(_ kind: ShapeKind, at center: SIMD2<Float>) -> ScreenShape {
+    let half = SIMD2<Float>(11, 6)
+    switch kind {
+    case .point: return ScreenShape(points: [center])
+    case .line: return ScreenShape(lines: [[center - SIMD2(half.x, 0), center + SIMD2(half.x, 0)]])
+    case .area:
+      let (low, high) = (center - half, center + half)
+      return ScreenShape(areas: [[[low, SIMD2(high.x, low.y), high, SIMD2(low.x, high.y)]]])
+    }
+  }
+}
+
+extension Symbol {
+  /// The symbol, made smaller if it is larger than a row of a legend.
+  fileprivate func fitting(_ limit: Double, _ kind: ShapeKind) -> Symbol {
+    size > limit && kind == .point ? sized(limit) : size > 6 && kind != .point ? sized(6) : self
+  }
+}
+
+extension DrawnLayer {
+  /// What kind of geometry the features have, by the schema or else the first of them.
+  var shapeKind: ShapeKind? {
+    if let kind = ShapeKind(geometryType: features?.schema.geometryType) { return kind }
+    return store.rowsInDrawingOrder().first.flatMap { store[$0]?.geometry }.flatMap { ShapeKind($0) }
+  }
+}

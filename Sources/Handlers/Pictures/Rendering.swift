@@ -1,0 +1,262 @@
+// A picture of layers and overlays: drawn by a worker from a snapshot, painted by a process, answered or written to a file.
+
+import Drawing
+import Files
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Pictures
+import Planning
+import Readers
+import WireCoding
+
+/// What is drawn, on which screen.
+struct Rendering: Sendable {
+  typealias Params = PictureProtocol.PictureOutput
+
+  let world: World
+  /// With the screen of the picture.
+  let view: View
+  let background: Color?
+  let hasLocation: Bool
+  /// What is drawn, in drawing order.
+  let layers: @Sendable (World) throws -> [DrawnLayer]
+
+  private static let pickLimit = 1 << 22
+
+  // MARK: What is drawn
+
+  /// A view.
+  ///
+  /// - Parameters:
+  ///   - width: that of the view's screen if nil.
+  ///   - height: likewise.
+  init(_ id: ViewID, width: Double?, height: Double?, hasLocation: Bool, in world: World) throws(ModelError) {
+    let view = try world.views.require(id)
+    self.world = world
+    self.view = view.resized(width: width ?? view.screen.width, height: height ?? view.screen.height)
+    background = try world.content(of: view.content).backgroundColor
+    self.hasLocation = hasLocation
+    layers = { try ViewSnapshot(of: id, in: $0).layers }
+  }
+
+  /// Something that is in no view, on a map that is made for it.
+  ///
+  /// - Parameters:
+  ///   - width: of the picture, in device-independent pixels.
+  ///   - target: the reference of the map.
+  ///   - reference: of what is drawn.
+  ///   - asked: the box to be seen, in the target; nil for the extent.
+  ///   - extent: of what is drawn; nil if there is nothing.
+  ///   - layers: what is drawn in a view.
+  init(
+    width: Double, height: Double, in target: SpatialReference, box asked: Envelope? = nil, _ reference: SpatialReference,
+    _ extent: Envelope?, of world: World, _ layers: @escaping @Sendable (View, World) throws -> [DrawnLayer]
+  ) throws {
+    let margin = 0.05 * min(width, height)
+    let padding = Insets(top: margin, left: margin, bottom: margin, right: margin)
+    let viewpoint: ViewpointTarget? =
+      if let asked {
+        .boundingBox(asked, padding: Insets(), rotation: nil, reference: target)
+      } else if let extent, extent.width > 0 || extent.height > 0 {
+        .boundingBox(extent, padding: padding, rotation: nil, reference: reference)
+      } else if let extent {
+        .centerAndScale(center: extent.center, scale: 10_000, rotation: nil, reference: reference)
+      } else {
+        nil
+      }
+    var scratch = world
+    let map = try scratch.createMap(id: nil, title: nil, reference: target)
+    let view = try scratch.createView(
+      id: nil, over: .map(map.id), screen: Screen(width: width, height: height), viewpoint: viewpoint)
+    (self.world, self.view, background, hasLocation) = (world, view, nil, false)
+    self.layers = { try layers(view, $0) }
+  }
+
+  init(
+    _ params: some PictureProtocol.PictureExtent, _ reference: SpatialReference, _ extent: Envelope?, in world: World,
+    _ layers: @escaping @Sendable (View, World) throws -> [DrawnLayer]
+  ) throws {
+    try self.init(
+      width: params.width, height: params.height, in: try world.canonical(params.spatialReference) ?? reference,
+      box: params.extent.map { Wire.envelope($0) }, reference, extent, of: world, layers)
+  }
+
+  /// A task that draws it.
+  func plan<R: Sendable>(
+    _ params: some Params & Sendable, _ result: @escaping @Sendable (Int, PictureProtocol.Picture) -> R
+  ) throws -> Plan<R> {
+    let job = try self.job(params)
+    return TaskPlan(result: { worker in result(world.revision, try draw(params, job, worker, WorkShare(worker.work))) })
+  }
+
+  /// Throws if the picture would be too large.
+  func job(_ params: some Params) throws -> PictureJob {
+    let background =
+      params.transparent ? nil : params.background.map { Wire.color($0) } ?? background ?? Color(red: 255, green: 255, blue: 255)
+    let isPixels = params.format == .png
+    let format: PictureFormat =
+      switch params.format {
+      case .png: .png
+      case .svg: .svg
+      case .pdf: .pdf
+      }
+    let job = PictureJob(
+      format, width: view.screen.width, height: view.screen.height, ratio: isPixels ? params.pixelRatio : 1,
+      background: background?.word ?? 0)
+    let (width, height) = job.pixels
+    guard job.isPaintable, !params.pick || width * height <= Self.pickLimit else {
+      let expected = params.pick ? "at most \(Self.pickLimit) pixels" : "at most 16,384 pixels each way, and 268,435,456 in all"
+      throw RPCError(
+        .pictureTooLarge, "A picture of \(width) x \(height) pixels is too large.", path: "/params/pixelRatio", expected: expected
+      ).with("width", width).with("height", height)
+    }
+    return job
+  }
+
+  // MARK: Drawing
+
+  private func options(_ params: some Params, isNumbered: Bool = false) -> PictureOptions {
+    var options = PictureOptions()
+    options.ratio = params.format == .png ? params.pixelRatio : 4
+    (options.hasLabels, options.hasSelection) = (params.labels, params.selection)
+    (options.hasLocation, options.isNumbered) = (hasLocation, isNumbered)
+    if let graticule = params.layout?.graticule {
+      options.graticule = Graticule(interval: graticule.interval, color: Wire.color(graticule.color))
+    }
+    return options
+  }
+
+  private static func layout(_ params: PictureProtocol.PictureLayout) -> PictureLayout {
+    var layout = PictureLayout()
+    (layout.title, layout.attribution) = (params.title, params.attribution)
+    (layout.hasLegend, layout.hasScaleBar, layout.hasNorthArrow) = (params.legend, params.scaleBar, params.northArrow)
+    return layout
+  }
+
+  func draw(_ params: some Params, _ job: PictureJob, _ worker: Worker, _ share: WorkShare) throws -> PictureProtocol.Picture {
+    // Refused before anything is drawn.
+    let target = try params.path.map { try PictureFile(worker.files.path($0), replaces: params.replace, worker) }
+    let shares = share.split(by: 5, 1, 4)
+    let layers = try layers(world)
+    var picture = try ViewPicture(layers, of: view, in: world, options(params), shares[0].checkpoint)
+    let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }) { try shares[1].checkpoint(0.5) }
+    picture.draw(labels)
+    if let layout = params.layout.map(Self.layout) {
+      try LayoutDrawing(layout, layers, of: view, in: world) { try worker.measure($0) }.draw(to: &picture)
+    }
+    try shares[2].checkpoint(0)
+    let painted = try worker.paint(job, picture.words)
+    let pick = params.pick ? try picked(params, job, layers, worker) : nil
+    let (width, height) = job.pixels
+    let isAnswered = target == nil
+    if isAnswered, 4 * painted.bytes.count / 3 + 4096 > worker.work.resultBytes {
+      throw RPCError.resultTooLarge(limit: worker.work.resultBytes)
+    }
+    let path = try target?.write(painted)
+    return PictureProtocol.Picture(
+      format: params.format, width: width, height: height, bytes: painted.bytes.count,
+      data: isAnswered ? text(of: painted) : nil, path: path, labelCount: labels.count,
+      omittedLabelCount: picture.omittedCount(labels), missingGlyphCount: painted.notes.missingGlyphs,
+      failed: picture.failed.isEmpty ? nil : picture.failed.map(Self.undrawn), pick: pick)
+  }
+
+  private func text(of picture: PaintedPicture) -> String {
+    String(decoding: Base64.encode(picture.bytes), as: UTF8.self)
+  }
+
+  private static func undrawn(_ object: ObjectReference, _ error: TransformError) -> PictureProtocol.UndrawnLayer {
+    let (layer, overlay) = object.ids
+    return .init(layer: layer, overlay: overlay, error: Wire.failure(RPCError(error).failure))
+  }
+
+  private func picked(
+    _ params: some Params, _ job: PictureJob, _ layers: [DrawnLayer], _ worker: Worker
+  ) throws -> PictureProtocol.PickedItems {
+    let picture = try ViewPicture(layers, of: view, in: world, options(params, isNumbered: true)) { _ in try worker.checkCancelled() }
+    var job = job
+    (job.format, job.background) = (.items, 0)
+    let painted = try worker.paint(job, picture.words)
+    return .init(
+      pixels: text(of: painted),
+      items: picture.items.map { item in
+        let (layer, overlay) = picture.objects[item.object].ids
+        return .init(layer: layer, overlay: overlay, id: item.id)
+      })
+  }
+
+  // MARK: Labels
+
+  /// A task that places the labels.
+  func plan(
+    _ result: @escaping @Sendable (Int, PictureProtocol.TextMetrics, [PictureProtocol.PlacedLabel], Int) -> ViewProtocol.Labels.Result
+  ) -> Plan<ViewProtocol.Labels.Result> {
+    TaskPlan(result: { worker in
+      let share = WorkShare(worker.work)
+      var options = PictureOptions()
+      options.hasLocation = false
+      let picture = try ViewPicture(try layers(world), of: view, in: world, options, share.checkpoint)
+      let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }) { try share.checkpoint(1) }
+      return result(
+        world.revision, worker.textMetrics, labels.map { Self.wire($0, of: picture.objects[$0.object]) }, picture.omittedCount(labels))
+    })
+  }
+
+  private static func wire(_ label: PlacedLabel, of object: ObjectReference) -> PictureProtocol.PlacedLabel {
+    let (layer, overlay) = object.ids
+    func point(_ place: SIMD2<Float>) -> ViewProtocol.ScreenPoint { .init(x: Double(place.x), y: Double(place.y)) }
+    return .init(
+      layer: layer, overlay: overlay, id: label.id, definition: label.definition, text: label.symbol.text.string,
+      center: point(label.center), width: Double(label.size.x), height: Double(label.size.y), angle: Double(label.angle),
+      line: label.line?.map(point), symbol: Wire.symbol(.text(label.symbol)))
+  }
+}
+
+extension ObjectReference {
+  /// The id of a layer, or else of an overlay.
+  fileprivate var ids: (layer: String?, overlay: String?) {
+    collection == .overlays ? (nil, id) : (id, nil)
+  }
+}
+
+/// A file for a picture, which appears when it is complete.
+private struct PictureFile {
+  private let target: HeldName
+  private let replaces: Bool
+  private let worker: Worker
+
+  init(_ path: String, replaces: Bool, _ worker: Worker) throws(RPCError) {
+    target = try worker.files.policy.resolveForWriting(path)
+    (self.replaces, self.worker) = (replaces, worker)
+    if !replaces, target.identity != nil { throw RPCError(fileExists: target.path) }
+  }
+
+  /// The absolute path.
+  func write(_ picture: PaintedPicture) throws -> String {
+    let file = try AtomicFile.begin(replacing: target)
+    try file.append(picture.bytes)
+    try file.commit(replaces: replaces, for: worker)
+    return target.path
+  }
+}
+
+extension Worker {
+  /// Where the sizes of texts come from.
+  var textMetrics: PictureProtocol.TextMetrics { hasFonts && readers.painters.isAvailable ? .fonts : .estimated }
+
+  func measure(_ words: PictureWriter) throws -> [TextSize] {
+    guard textMetrics == .fonts else { return TextSize.estimates(words) }
+    do throws(PaintError) { return try readers.painters.measure(words.words, isCancelled: { isCancelled }) } catch {
+      if case .unavailable = error { return TextSize.estimates(words) }
+      throw RPCError(error)
+    }
+  }
+
+  func paint(_ job: PictureJob, _ words: PictureWriter) throws -> PaintedPicture {
+    do throws(PaintError) { return try readers.painters.paint(job, words.words, isCancelled: { isCancelled }) } catch {
+      throw RPCError(error)
+    }
+  }
+}
