@@ -57,6 +57,7 @@ let package = Package(
     .target(name: "CGEOS", dependencies: ["CLibraries"]),
     .target(name: "CPROJ", dependencies: ["CLibraries"]),
     .target(name: "CGDAL", dependencies: ["CLibraries"]),
+    .target(name: "CCairo", dependencies: ["CLibraries"]),
     .target(name: "CReader", linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
 
     // The system.
@@ -113,15 +114,21 @@ let package = Package(
 
     // Pictures as lists of what is drawn.
     library("Pictures"),
+    library("Painter", ["Pictures", "CCairo"]),
 
     // The wrapper of PROJ.
     library("Projection", ["Geometry", "CPROJ", "Platform"]),
 
     // Foreign files: what server and reader share, the process that reads, and the server's way to it.
-    library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
+    library("Reading", ["Pictures", "Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("GeoJSON", ["Geometry", "Platform"]),
-    library("Reader", ["Reading", "GeoJSON", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL", "CLibraries"]),
-    library("Readers", ["Reading", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader"]),
+    library(
+      "Reader",
+      [
+        "Reading", "Painter", "Pictures", "GeoJSON", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL",
+        "CLibraries",
+      ]),
+    library("Readers", ["Reading", "Pictures", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("Elevation", ["Readers", "Reading", "Geometry", "Files", "Platform"]),
     // Analyses of cells of heights.
     library("Terrain", ["Geometry", "Platform"]),
@@ -217,7 +224,7 @@ let package = Package(
       "NativeTests",
       [
         "Projection", "GeometryEngine", "Readers", "Reading", "GeoJSON", "Elevation", "CReader", "Geometry", "JSON",
-        "Files", "TestSupport",
+        "Files", "Painter", "Pictures", "TestSupport",
       ]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests(

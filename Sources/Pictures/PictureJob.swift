@@ -25,4 +25,25 @@ public struct PictureJob: Hashable, Sendable {
 
   /// Size in pixels of the picture.
   public var pixels: (width: Int, height: Int) { (Int((width * ratio).rounded()), Int((height * ratio).rounded())) }
+
+  /// Whether a picture has a size that can be painted.
+  public var isPaintable: Bool {
+    let side = 1...16_384.0
+    guard width.isFinite, height.isFinite, ratio.isFinite else { return false }
+    let isVector = format == .svg || format == .pdf
+    let (across, down) = isVector ? (width, height) : ((width * ratio).rounded(), (height * ratio).rounded())
+    return ratio > 0 && side.contains(across) && side.contains(down) && across * down <= 268_435_456
+  }
+}
+
+/// What is to be said of a picture.
+public struct PaintNotes: Hashable, Sendable {
+  /// Characters that no font has, which are drawn as boxes.
+  public var missingGlyphs = 0
+  /// Names of fonts that are not installed, in order; texts are drawn in another.
+  public var missingFamilies: [String] = []
+
+  public init(missingGlyphs: Int = 0, missingFamilies: [String] = []) {
+    (self.missingGlyphs, self.missingFamilies) = (missingGlyphs, missingFamilies)
+  }
 }

@@ -160,9 +160,9 @@ public enum ReaderProcess {
     restrict(to: job.database == nil ? [] : files, reachesNetwork: job.address != nil)
   }
 
-  /// Makes only the files open at `files`, read-only, and the libraries' paths accessible.
-  static func restrict(to files: [CInt], reachesNetwork: Bool = false) -> UInt32 {
-    var folders = libraryFolders + (bundledFolder.map { [$0] } ?? []) + (reachesNetwork ? networkFolders : [])
+  /// Makes only the files open at `files`, read-only, the libraries' paths and `more` accessible.
+  static func restrict(to files: [CInt], reachesNetwork: Bool = false, _ more: [String] = []) -> UInt32 {
+    var folders = libraryFolders + more + (bundledFolder.map { [$0] } ?? []) + (reachesNetwork ? networkFolders : [])
     for name in [
       "LD_LIBRARY_PATH", "PROJ_DATA", "PROJ_LIB", "GDAL_DATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
     ] {
@@ -207,8 +207,8 @@ private final class ReaderServer {
         try send(.raster(raster.description))
       case .readWindows: try readWindows(message.files.first)
       case .taken: return
-      // Requests to a template, a writer, an engine or a process that follows a feed.
-      case .fork, .write, .block, .end, .relate, .compute, .follow: _exit(1)
+      // Requests to other processes.
+      case .fork, .write, .block, .end, .relate, .compute, .follow, .paint, .measure: _exit(1)
       }
       try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {

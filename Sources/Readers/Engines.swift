@@ -4,31 +4,17 @@ import Geometry
 import GeometryEngine
 import Platform
 import Reading
-import Synchronization
 
-/// Computes in separate processes, at most one for each processor, so that neither the loop nor the memory of the server is at stake.
+/// Computes in separate processes, so that neither the loop nor the memory of the server is at stake.
 ///
-/// A call blocks its thread; a cancel kills the process. One process is kept for the next call.
+/// A call blocks its thread; a cancel kills the process.
 public final class Engines: RemoteEngine {
-  private struct State {
-    var free: Int
-    var warm: ReaderHandle?
-  }
-
-  private let executable: String
-  private let arguments: [String]
-  private let state: Mutex<State>
+  private let processes: WarmProcesses
 
   /// - Parameters:
   ///   - executable: the program that serves with `--engine`.
   ///   - memory: limit of an engine's address space in bytes.
-  init(executable: String, memory: UInt64) {
-    self.executable = executable
-    arguments = ["--engine", String(memory)]
-    state = Mutex(State(free: processorCount(), warm: nil))
-  }
-
-  deinit { state.withLock { $0.warm?.end() } }
+  init(executable: String, memory: UInt64) { processes = WarmProcesses(executable: executable, ["--engine", String(memory)]) }
 
   public func relates(
     _ relation: SpatialRelation, of second: Geometry, to first: Geometry, across seam: Seam?, isCancelled: () -> Bool
@@ -56,7 +42,13 @@ public final class Engines: RemoteEngine {
   ) throws(EngineError) -> R {
     guard let file = GeometryList.file(operands, isPlanar: isPlanar) else { throw .failed(operation: "share", reason: errorText()) }
     defer { close(file) }
-    let (reply, message) = try run(request, file, isCancelled)
+    let (reply, message): (ReaderReply, Message)
+    do throws(ProcessFault) { (reply, message) = try processes.run(request, file, isCancelled) } catch {
+      switch error {
+      case .cancelled: throw .interrupted
+      case .ended(let signal): throw .engineFailed(signal: signal)
+      }
+    }
     switch reply {
     case .refused(let operation, let reason): throw .failed(operation: operation, reason: reason)
     case .invalid(let reason, let place, let operand): throw .invalid(reason: reason, at: place, operand: operand)
@@ -64,69 +56,5 @@ public final class Engines: RemoteEngine {
       guard let result = read(reply, message.files.first) else { throw .engineFailed(signal: nil) }
       return result
     }
-  }
-
-  private func run(
-    _ request: ReaderRequest, _ file: CInt, _ isCancelled: () -> Bool
-  ) throws(EngineError) -> (reply: ReaderReply, message: Message) {
-    while !takeTurn() {
-      guard !isCancelled() else { throw .interrupted }
-      pauseThread()
-    }
-    defer { state.withLock { $0.free += 1 } }
-    // The warm process may have been killed meanwhile.
-    if let warm = takeWarm(), let reply = try answer(warm, request, file, isCancelled) { return reply }
-    guard let engine = ReaderHandle(executable, arguments) else { throw .engineFailed(signal: nil) }
-    if let reply = try answer(engine, request, file, isCancelled) { return reply }
-    throw .engineFailed(signal: engine.endSignal())
-  }
-
-  /// Nil if the process has died.
-  private func answer(
-    _ engine: ReaderHandle, _ request: ReaderRequest, _ file: CInt, _ isCancelled: () -> Bool
-  ) throws(EngineError) -> (reply: ReaderReply, message: Message)? {
-    do throws(ChannelError) {
-      try engine.send(request, files: [file])
-      let (reply, message) = try engine.receive("", isCancelled: isCancelled)
-      keep(engine)
-      return (reply, message)
-    } catch {
-      switch error {
-      case .closed: return nil
-      case .cancelled:
-        engine.end()
-        throw .interrupted
-      case .malformed, .exhausted:
-        engine.end()
-        throw .engineFailed(signal: nil)
-      }
-    }
-  }
-
-  private func takeTurn() -> Bool {
-    state.withLock { state in
-      guard state.free > 0 else { return false }
-      state.free -= 1
-      return true
-    }
-  }
-
-  private func takeWarm() -> ReaderHandle? {
-    let engine = state.withLock { state in
-      defer { state.warm = nil }
-      return state.warm
-    }
-    guard let engine, !engine.matchPriority() else { return engine }
-    engine.end()
-    return nil
-  }
-
-  private func keep(_ engine: ReaderHandle) {
-    let surplus = state.withLock { state in
-      if state.warm != nil { return true }
-      state.warm = engine
-      return false
-    }
-    if surplus { engine.end() }
   }
 }

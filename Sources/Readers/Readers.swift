@@ -33,6 +33,8 @@ public final class Readers: Sendable {
   private let turns: ReaderTurns
   /// Computes with geometries where that takes much time or memory.
   public let engines: Engines
+  /// Paints pictures.
+  public let painters: Painters
   /// Files, FIFOs and devices that are followed.
   public let feeds: Feeds
   /// Heights of rasters.
@@ -46,14 +48,17 @@ public final class Readers: Sendable {
   ///   - memory: limit of a reader's address space in bytes.
   ///   - longLimit: number of readers that run for longer than a second at the same time.
   ///   - engineMemory: limit of an engine's address space in bytes.
+  ///   - painterMemory: limit of a painter's address space in bytes.
   ///   - feedLimit: number of feeds that are followed at the same time.
   public init(
-    executable: String, memory: UInt64 = 4 << 30, longLimit: Int = 16, engineMemory: UInt64 = 1 << 30, feedLimit: Int = 64
+    executable: String, memory: UInt64 = 4 << 30, longLimit: Int = 16, engineMemory: UInt64 = 1 << 30, painterMemory: UInt64 = 4 << 30,
+    feedLimit: Int = 64
   ) {
     self.executable = executable
     self.memory = memory
     turns = ReaderTurns(longLimit: longLimit)
     engines = Engines(executable: executable, memory: engineMemory)
+    painters = Painters(executable: executable, memory: painterMemory)
     feeds = Feeds(executable: executable, limit: feedLimit)
     arguments = ["--reader", String(memory)]
   }

@@ -3,6 +3,7 @@
 import CReader
 import Geometry
 import JSON
+import Pictures
 
 /// Protections that confine a reader, as far as the system has them.
 public enum ReaderConfinement: Sendable, CaseIterable {
@@ -53,6 +54,10 @@ public enum ReaderReply: Hashable, Sendable {
   case chunk(BadLines)
   /// A follower has read all that a growing file has, a second ago or longer.
   case waiting
+  /// A painter's: the message's file is the picture.
+  case painted(PaintNotes)
+  /// A painter's: the message's file has width, height and ascent of each text, as floats.
+  case measured
   /// The last reply to a request. Resident memory in bytes, by which the server decides whether to keep the reader.
   case done(Int)
   case failed(ReadError)
@@ -60,7 +65,7 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, computed, invalid, refused, chunk, waiting, done, failed
+    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, computed, invalid, refused, chunk, waiting, painted, measured, done, failed
   }
 
   private var kind: Kind {
@@ -82,6 +87,8 @@ extension ReaderReply {
     case .refused: .refused
     case .chunk: .chunk
     case .waiting: .waiting
+    case .painted: .painted
+    case .measured: .measured
     case .done: .done
     case .failed: .failed
     }
@@ -122,7 +129,10 @@ extension ReaderReply {
         writer.key("noData")
         writer.exact(noData)
       }
-    case .block, .heights, .taken, .waiting: break
+    case .block, .heights, .taken, .waiting, .measured: break
+    case .painted(let notes):
+      writer.member("missingGlyphs", notes.missingGlyphs)
+      writer.member("missingFamilies", notes.missingFamilies)
     case .related(let holds): writer.member("holds", holds)
     case .computed(let numbers, let text):
       writer.member("numbers", numbers)
@@ -182,6 +192,12 @@ extension ReaderReply {
     case .refused: self = .refused(operation: try json["operation"].string(), reason: try json["reason"].string())
     case .chunk: self = .chunk(try BadLines(from: json))
     case .waiting: self = .waiting
+    case .measured: self = .measured
+    case .painted:
+      self = .painted(
+        PaintNotes(
+          missingGlyphs: try json["missingGlyphs"].integer(),
+          missingFamilies: try json["missingFamilies"].array { name throws(JSONError) in try name.string() }))
     case .done: self = .done(try json["residentBytes"].integer())
     case .failed: self = .failed(try ReadError(from: json, path: path))
     }

@@ -3,6 +3,7 @@
 import Files
 import Geometry
 import JSON
+import Pictures
 
 /// What a reader is to read: names that have meaning only in messages, and the open files that the message carries.
 public struct ReadJob: Hashable, Sendable {
@@ -58,6 +59,10 @@ public enum ReaderRequest: Hashable, Sendable {
   case compute(String, [Double], mends: Bool)
   /// To a process that follows a feed: the message's file is the feed.
   case follow(FeedJob)
+  /// To a painter: the message's file has the words of a picture.
+  case paint(PictureJob)
+  /// To a painter: the message's file has the words of texts.
+  case measure
 }
 
 extension ReaderRequest {
@@ -65,12 +70,12 @@ extension ReaderRequest {
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job), .unpack(let job): job
-    case .fork, .taken, .readWindows, .write, .block, .end, .relate, .compute, .follow: nil
+    case .fork, .taken, .readWindows, .write, .block, .end, .relate, .compute, .follow, .paint, .measure: nil
     }
   }
 
   private enum Kind: String {
-    case fork, describe, readFeatures, taken, openRaster, unpack, readWindows, write, block, end, relate, compute, follow
+    case fork, describe, readFeatures, taken, openRaster, unpack, readWindows, write, block, end, relate, compute, follow, paint, measure
   }
 
   private var kind: Kind {
@@ -88,6 +93,8 @@ extension ReaderRequest {
     case .relate: .relate
     case .compute: .compute
     case .follow: .follow
+    case .paint: .paint
+    case .measure: .measure
     }
   }
 
@@ -96,10 +103,15 @@ extension ReaderRequest {
     writer.member("type", kind.rawValue)
     job?.encode(to: &writer)
     switch self {
-    case .fork, .describe, .taken, .openRaster, .unpack, .readWindows, .block, .end: break
+    case .fork, .describe, .taken, .openRaster, .unpack, .readWindows, .block, .end, .measure: break
     case .readFeatures(_, let layer): writer.member("layer", layer)
     case .write(let job): job.encode(to: &writer)
     case .follow(let job): job.encode(to: &writer)
+    case .paint(let job):
+      writer.member("format", job.format.rawValue)
+      writer.key("sizes")
+      writer.array([job.width, job.height, job.ratio]) { $1.exact($0) }
+      writer.member("background", Int(job.background))
     case .compute(let operation, let numbers, let mends):
       writer.member("operation", operation)
       writer.member("numbers", numbers)
@@ -131,6 +143,14 @@ extension ReaderRequest {
     case .block: self = .block
     case .end: self = .end
     case .follow: self = .follow(try FeedJob(from: json))
+    case .measure: self = .measure
+    case .paint:
+      let sizes = try json["sizes"].array { number throws(JSONError) in try number.double() }
+      guard sizes.count == 3 else { throw json.error(expected: "three sizes") }
+      self = .paint(
+        PictureJob(
+          try json["format"].word(), width: sizes[0], height: sizes[1], ratio: sizes[2],
+          background: UInt32(truncatingIfNeeded: try json["background"].integer())))
     case .compute:
       let numbers = try json["numbers"].array { number throws(JSONError) in try number.double() }
       self = .compute(try json["operation"].string(), numbers, mends: try json["mends"].bool())

@@ -1,5 +1,5 @@
-// The process: parses flags and serves one session on standard input and output; or runs as a reader, a writer, an engine or what follows a
-// feed, which the server starts.
+// The process: parses flags and serves one session on standard input and output; or runs as a reader, a writer, an engine, a painter or
+// what follows a feed, which the server starts.
 
 import CLibraries
 import Reader
@@ -20,6 +20,9 @@ if arguments.count > 2, arguments[1] == "--engine", let memory = UInt64(argument
 }
 if arguments.count > 2, arguments[1] == "--feed", let memory = UInt64(arguments[2]) {
   FeedProcess.serve(at: 3, memory: memory)
+}
+if arguments.count > 2, arguments[1] == "--painter", let memory = UInt64(arguments[2]) {
+  PainterProcess.serve(at: 3, memory: memory)
 }
 let flags = Flags.parse(arguments)
 switch flags.role {

@@ -1,0 +1,74 @@
+// The loops over pixels: stamps, and rows for PNG.
+#include "CCairo.h"
+
+#include <math.h>
+#include <string.h>
+
+// One pixel over another, both premultiplied; two channels at a time.
+static inline uint32_t over(uint32_t source, uint32_t below) {
+  uint32_t rest = 255 - (source >> 24);
+  uint32_t even = (below & 0xff00ff) * rest + 0x800080, odd = ((below >> 8) & 0xff00ff) * rest + 0x800080;
+  even = ((even + ((even >> 8) & 0xff00ff)) >> 8) & 0xff00ff;
+  odd = (odd + ((odd >> 8) & 0xff00ff)) & 0xff00ff00;
+  return source + (even | odd);
+}
+
+static inline void put_row(uint32_t *to, const uint32_t *from, ptrdiff_t count, uint32_t number) {
+  if (number) {
+    for (ptrdiff_t x = 0; x < count; x++) to[x] = from[x] >> 31 ? number : to[x];
+  } else {
+    for (ptrdiff_t x = 0; x < count; x++) to[x] = over(from[x], to[x]);
+  }
+}
+
+size_t ccairo_stamp(const struct ccairo_target *target, const struct ccairo_stamp *stamps, const float *positions, size_t count,
+                    double scale, double dx, double dy, uint32_t number, size_t *missing) {
+  const struct ccairo_target at = *target;
+  // Beyond these no stamp reaches the picture, and numbers fit.
+  const double limit = 1 << 24;
+  for (size_t i = 0; i < count; i++) {
+    double x = positions[2 * i] * scale + dx, y = positions[2 * i + 1] * scale + dy;
+    if (!(x > -limit && x < limit && y > -limit && y < limit)) continue;
+    // To the nearest place that has a stamp.
+    int64_t column = (int64_t)floor(x * CCAIRO_PHASES + 0.5), row = (int64_t)floor(y * CCAIRO_PHASES + 0.5);
+    size_t phase = (size_t)(row & (CCAIRO_PHASES - 1)) * CCAIRO_PHASES + (size_t)(column & (CCAIRO_PHASES - 1));
+    const struct ccairo_stamp *stamp = stamps + phase;
+    if (!stamp->pixels) {
+      *missing = phase;
+      return i;
+    }
+    int64_t left = (column >> 3) + stamp->left, top = (row >> 3) + stamp->top;
+    int64_t first = left < at.left ? at.left : left, last = left + stamp->width > at.right ? at.right : left + stamp->width;
+    if (first >= last) continue;
+    int64_t from = top < at.top ? at.top : top, to = top + stamp->height > at.bottom ? at.bottom : top + stamp->height;
+    const uint32_t value = number ? number + (uint32_t)i : 0;
+    for (int64_t y = from; y < to; y++)
+      put_row(at.pixels + y * at.stride + first, stamp->pixels + (y - top) * stamp->width + (first - left), last - first, value);
+  }
+  return count;
+}
+
+void ccairo_unpack_row(const uint32_t *pixels, size_t count, bool is_opaque, uint8_t *bytes) {
+  if (is_opaque) {
+    for (size_t i = 0; i < count; i++, bytes += 3) {
+      uint32_t pixel = pixels[i];
+      bytes[0] = (uint8_t)(pixel >> 16);
+      bytes[1] = (uint8_t)(pixel >> 8);
+      bytes[2] = (uint8_t)pixel;
+    }
+    return;
+  }
+  for (size_t i = 0; i < count; i++, bytes += 4) {
+    uint32_t pixel = pixels[i], alpha = pixel >> 24;
+    uint32_t red = pixel >> 16 & 255, green = pixel >> 8 & 255, blue = pixel & 255;
+    if (alpha != 255 && alpha != 0) {
+      red = (red * 255 + alpha / 2) / alpha;
+      green = (green * 255 + alpha / 2) / alpha;
+      blue = (blue * 255 + alpha / 2) / alpha;
+    }
+    bytes[0] = (uint8_t)red;
+    bytes[1] = (uint8_t)green;
+    bytes[2] = (uint8_t)blue;
+    bytes[3] = (uint8_t)alpha;
+  }
+}

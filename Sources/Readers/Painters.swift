@@ -1,0 +1,87 @@
+// The server's access to painters: processes that make pictures of lists of what is drawn.
+
+import Pictures
+import Platform
+import Reading
+
+/// Why there is no picture.
+public enum PaintError: Error, Hashable, Sendable {
+  /// A library is not installed.
+  case unavailable(reason: String)
+  case failed(reason: String)
+  /// The painter died: of a fault in a library, at its memory limit, or killed by another process.
+  case processFailed(signal: Int?)
+  case cancelled
+  /// The size of the picture is none that is painted.
+  case tooLarge
+}
+
+/// A picture and what is to be said of it. Its bytes are in shared memory.
+public final class PaintedPicture: Sendable {
+  public let notes: PaintNotes
+  /// Valid as long as the picture.
+  public nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+
+  init(_ notes: PaintNotes, _ bytes: UnsafeRawBufferPointer) { (self.notes, self.bytes) = (notes, bytes) }
+
+  deinit { SharedMemory.unmap(bytes) }
+}
+
+/// Paints in separate processes, which keep fonts and markers for the next picture.
+///
+/// A call blocks its thread; a cancel kills the process.
+public final class Painters: Sendable {
+  private let processes: WarmProcesses
+
+  /// - Parameters:
+  ///   - executable: the program that serves with `--painter`.
+  ///   - memory: limit of a painter's address space in bytes.
+  init(executable: String, memory: UInt64) { processes = WarmProcesses(executable: executable, ["--painter", String(memory)]) }
+
+  /// Paints a picture.
+  ///
+  /// - Parameter words: those of a ``PictureWriter``.
+  public func paint(
+    _ job: PictureJob, _ words: [UInt32], isCancelled: () -> Bool
+  ) throws(PaintError) -> PaintedPicture {
+    guard job.isPaintable else { throw .tooLarge }
+    let (reply, file) = try run(.paint(job), words, isCancelled)
+    guard case .painted(let notes) = reply, let bytes = file.files.first.flatMap(SharedMemory.map) else {
+      throw .processFailed(signal: nil)
+    }
+    return PaintedPicture(notes, bytes)
+  }
+
+  /// The sizes of texts, in the order in which they are in a list of fonts and texts.
+  public func measure(_ words: [UInt32], isCancelled: () -> Bool) throws(PaintError) -> [TextSize] {
+    guard !words.isEmpty else { return [] }
+    let (reply, message) = try run(.measure, words, isCancelled)
+    guard case .measured = reply else { throw .processFailed(signal: nil) }
+    // A file of no sizes is not mapped.
+    guard let bytes = message.files.first.flatMap(SharedMemory.map) else { return [] }
+    defer { SharedMemory.unmap(bytes) }
+    let floats = bytes.bindMemory(to: Float.self)
+    return (0..<floats.count / 3).map { TextSize(width: floats[3 * $0], height: floats[3 * $0 + 1], ascent: floats[3 * $0 + 2]) }
+  }
+
+  private func run(
+    _ request: ReaderRequest, _ words: [UInt32], _ isCancelled: () -> Bool
+  ) throws(PaintError) -> (reply: ReaderReply, message: Message) {
+    guard let file = words.withUnsafeBytes({ SharedMemory.file(holding: $0) }) else {
+      throw .failed(reason: "shared memory: \(errorText())")
+    }
+    defer { close(file) }
+    let answer: (reply: ReaderReply, message: Message)
+    do throws(ProcessFault) { answer = try processes.run(request, file, isCancelled) } catch {
+      switch error {
+      case .cancelled: throw .cancelled
+      case .ended(let signal): throw .processFailed(signal: signal)
+      }
+    }
+    switch answer.reply {
+    case .failed(.unavailable(let reason)): throw .unavailable(reason: reason)
+    case .refused(_, let reason): throw .failed(reason: reason)
+    default: return answer
+    }
+  }
+}
