@@ -101,7 +101,7 @@ extension Host {
     let progress = ProgressGate(interval: Self.reportInterval, startsNow: true)
     let worker = Worker(
       files: files, readers: configuration.readers, resultBytes: configuration.limits.resultBytes,
-      documentLimits: configuration.documentLimits, hasFonts: true
+      documentLimits: configuration.documentLimits
     ) { [loop] fraction in
       progress.report(fraction, on: loop) { bound.value.host.report(progress.latest, of: bound.value.job) }
     }

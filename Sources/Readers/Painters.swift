@@ -3,6 +3,7 @@
 import Pictures
 import Platform
 import Reading
+import Synchronization
 
 /// Why there is no picture.
 public enum PaintError: Error, Hashable, Sendable {
@@ -32,6 +33,10 @@ public final class PaintedPicture: Sendable {
 /// A call blocks its thread; a cancel kills the process.
 public final class Painters: Sendable {
   private let processes: WarmProcesses
+  private let isMissing = Mutex(false)
+
+  /// Whether the libraries are there, as far as is known: it is when something was to be painted.
+  public var isAvailable: Bool { !isMissing.withLock { $0 } }
 
   /// - Parameters:
   ///   - executable: the program that serves with `--painter`.
@@ -79,7 +84,9 @@ public final class Painters: Sendable {
       }
     }
     switch answer.reply {
-    case .failed(.unavailable(let reason)): throw .unavailable(reason: reason)
+    case .failed(.unavailable(let reason)):
+      isMissing.withLock { $0 = true }
+      throw .unavailable(reason: reason)
     case .refused(_, let reason): throw .failed(reason: reason)
     default: return answer
     }

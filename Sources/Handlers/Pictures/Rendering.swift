@@ -55,8 +55,7 @@ struct Rendering: Sendable {
     width: Double, height: Double, in target: SpatialReference, box asked: Envelope? = nil, _ reference: SpatialReference,
     _ extent: Envelope?, of world: World, _ layers: @escaping @Sendable (View, World) throws -> [DrawnLayer]
   ) throws {
-    let margin = 0.05 * min(width, height)
-    let padding = Insets(top: margin, left: margin, bottom: margin, right: margin)
+    let padding = Insets(0.05 * min(width, height))
     let viewpoint: ViewpointTarget? =
       if let asked {
         .boundingBox(asked, padding: Insets(), rotation: nil, reference: target)
@@ -250,12 +249,14 @@ extension Worker {
     guard textMetrics == .fonts else { return TextSize.estimates(words) }
     do throws(PaintError) { return try readers.painters.measure(words.words, isCancelled: { isCancelled }) } catch {
       if case .unavailable = error { return TextSize.estimates(words) }
+      try checkCancelled()
       throw RPCError(error)
     }
   }
 
   func paint(_ job: PictureJob, _ words: PictureWriter) throws -> PaintedPicture {
     do throws(PaintError) { return try readers.painters.paint(job, words.words, isCancelled: { isCancelled }) } catch {
+      try checkCancelled()
       throw RPCError(error)
     }
   }

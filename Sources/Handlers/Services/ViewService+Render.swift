@@ -48,7 +48,7 @@ extension FeatureService {
     let target = try world.canonical(params.outSpatialReference) ?? features.reference
     let drawn = try drawnLayer(params, in: world)
     let snapshot = world
-    func rendering(_ extent: Envelope?, _ rows: Set<UInt32>) throws -> Rendering {
+    @Sendable func rendering(_ extent: Envelope?, _ rows: Set<UInt32>) throws -> Rendering {
       try Rendering(
         width: params.width, height: params.height, in: target, features.reference, extent, of: snapshot
       ) { view, world in [drawn(view, world).showing(rows)] }

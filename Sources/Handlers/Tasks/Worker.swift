@@ -28,7 +28,7 @@ public final class Worker: Sendable {
   let hasFonts: Bool
 
   package init(
-    files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits, hasFonts: Bool,
+    files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits, hasFonts: Bool = true,
     onProgress: @escaping @Sendable (Double) -> Void
   ) {
     work = Work(resultBytes: resultBytes, engine: readers.engines, onProgress: onProgress)

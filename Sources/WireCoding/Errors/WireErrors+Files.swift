@@ -4,6 +4,7 @@ import Files
 import GeoProtocol
 import JSON
 import JSONRPC
+import Readers
 import Reading
 
 extension RPCError {
@@ -72,5 +73,19 @@ extension RPCError {
     let how = (failure.signal.map { " (signal \($0))" } ?? "") + (failure.reason.map { ": \($0)" } ?? "")
     self = RPCError(kind, "The \(role) of \(failure.path) died\(how).", path: failure.path).with("reason", failure.reason)
       .with("driver", failure.driver).with("signal", failure.signal).with("messages", failure.messages)
+  }
+}
+
+extension RPCError {
+  /// Why a picture was not painted.
+  package init(_ error: PaintError) {
+    switch error {
+    case .unavailable(let reason): self = Self.libraryMissing("Cairo", reason)
+    case .failed(let reason): self = RPCError(.painterFailed, "The picture could not be painted: \(reason).")
+    case .processFailed(let signal):
+      self = RPCError(.painterFailed, "The process that draws died\(signal.map { " (signal \($0))" } ?? "").").with("signal", signal)
+    case .tooLarge: self = RPCError(.pictureTooLarge, "The picture is too large.")
+    case .cancelled: self = RPCError(.cancelled, "The picture was cancelled.")
+    }
   }
 }
