@@ -36,6 +36,8 @@ import Testing
 
   private static func renderer(_ symbol: Symbol) -> MemberChange { MemberChange(.renderer, Renderer(.simple(SymbolEntry(symbol: symbol)))) }
 
+  private static var marker: MemberChange { renderer(.simpleMarker(SimpleMarkerSymbol(size: 10))) }
+
   private func picture(_ options: PictureOptions = PictureOptions()) throws -> ViewPicture {
     let snapshot = try ViewSnapshot(of: ID("v"), in: world)
     return try ViewPicture(snapshot.layers, of: snapshot.view, in: world, options) { _ in }
@@ -71,7 +73,7 @@ import Testing
     try addOverlay(
       "below", [(1, .point(Point(x: 1, y: 0))), (2, .point(Point(x: -1, y: 0)))],
       [Self.renderer(.simpleMarker(SimpleMarkerSymbol(style: .square, size: 6))), MemberChange(.opacity, 0.5)])
-    try addOverlay("above", [(1, .point(Point(x: 0, y: 0)))], [Self.renderer(.simpleMarker(SimpleMarkerSymbol(size: 10)))])
+    try addOverlay("above", [(1, .point(Point(x: 0, y: 0)))], [Self.marker])
     #expect(
       try commands(picture()) == [
         "group 0.5", "marker square 6", "points 300 150 100 150", "end", "marker circle 10", "points 200 150",
@@ -79,7 +81,7 @@ import Testing
   }
 
   @Test mutating func `what is far away, and what is behind the edge of the world, is not drawn or drawn beside it`() throws {
-    try addOverlay("o", [(1, .point(Point(x: 50, y: 0))), (2, .point(Point(x: 361, y: 0)))])
+    try addOverlay("o", [(1, .point(Point(x: 50, y: 0))), (2, .point(Point(x: 361, y: 0)))], [Self.marker])
     #expect(try commands(picture()).filter { $0.hasPrefix("points") } == ["points 300 150"])
   }
 
@@ -95,7 +97,7 @@ import Testing
   }
 
   @Test mutating func `pictures of numbers name each feature`() throws {
-    try addOverlay("o", [(7, .point(Point(x: 0, y: 0))), (9, .point(Point(x: 0.5, y: 0)))])
+    try addOverlay("o", [(7, .point(Point(x: 0, y: 0))), (9, .point(Point(x: 0.5, y: 0)))], [Self.marker])
     var options = PictureOptions()
     options.isNumbered = true
     let picture = try picture(options)
