@@ -96,6 +96,7 @@ let package = Package(
       ["FeatureStore", "SpatialRelations", "SpatialIndex", "Sorting", "Geodetics", "GeometryEngine", "Geometry", "Platform"]),
     library("Statistics", ["Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry", "Calendar"]),
     library("Clusters", ["FeatureStore", "Sorting", "Geometry", "Platform"]),
+    library("VectorTiles", ["FeatureStore", "Geometry", "Platform"]),
 
     library(
       "GeoModel",
@@ -150,14 +151,16 @@ let package = Package(
       "Drawing",
       [
         "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Pictures", "Clusters", "FeatureStore",
+        "VectorTiles",
         "Expressions", "Sorting", "TextFormatting", "Platform",
       ]),
     library(
       "Handlers",
       [
         "Drawing", "Pictures", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine",
-        "GridReferences", "Geometry", "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
-        "SpatialRelations", "Geodetics", "Elevation", "Terrain", "Readers", "Reading", "Files", "Calendar", "Platform",
+        "GridReferences", "Geometry", "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore",
+        "Expressions", "SpatialRelations", "Geodetics", "Elevation", "Terrain", "Readers", "Reading", "Files", "Calendar",
+        "Platform", "VectorTiles",
       ]),
     library(
       "Links",
@@ -208,8 +211,8 @@ let package = Package(
     tests(
       "QueryTests",
       [
-        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions", "SpatialRelations",
-        "SpatialIndex", "Sorting", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "TestSupport",
+        "Clusters", "VectorTiles", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions",
+        "SpatialRelations", "SpatialIndex", "Sorting", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "TestSupport",
       ]),
     tests(
       "GeoModelTests",

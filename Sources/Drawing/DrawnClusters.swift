@@ -24,11 +24,12 @@ package struct DrawnClusters: Sendable {
 
   /// Calls `body` with each cluster, first drawn first: by ascending lowest id.
   ///
+  /// - Parameter boxes: in the features' reference, where the clusters lie; nil for all.
   /// - Complexity: O(clusters log clusters); with statistics O(points).
   func forEachItem(
-    selectionColor: Color?, checking check: CancellationCheck, _ body: (DrawnItem) throws -> Void
+    in boxes: [Envelope]? = nil, selectionColor: Color?, checking check: CancellationCheck, _ body: (DrawnItem) throws -> Void
   ) throws {
-    let nodes = try features.nodes(in: nil, zoom: zoom) { try check(0.2 * $0) }.filter(\.isCluster)
+    let nodes = try features.nodes(in: boxes, zoom: zoom) { try check(0.2 * $0) }.filter(\.isCluster)
     let selected = try features.selectedCounts(zoom: zoom) { try check(0.2 + 0.2 * $0) }
     for start in stride(from: 0, to: nodes.count, by: 256) {
       let slice = Array(nodes[start..<min(start + 256, nodes.count)])

@@ -65,6 +65,16 @@ public struct MapTransform: Sendable {
     }
   }
 
+  /// Changes alternating x and y of any number of geometries to those with which they are drawn. Only if ``keepsLines``.
+  ///
+  /// - Throws: if a position has no coordinates in the target; the values are undefined then.
+  public func draw(_ values: inout [Double]) throws(TransformError) {
+    guard let targetWrap, let sourceWrap else { return try transform(&values) }
+    let original = values
+    try transform(&values)
+    unroll(&values, targetWrap, from: original, sourceWrap)
+  }
+
   private func drawn(_ run: Positions, isRing: Bool, _ check: () throws -> Void) throws -> Positions {
     var values: [Double] = []
     values.reserveCapacity(2 * run.count)

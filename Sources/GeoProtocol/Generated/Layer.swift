@@ -47,6 +47,66 @@ public enum LayerProtocol {
     }
   }
 
+  /// A Mapbox Vector Tile 2.1.
+  public struct VectorTile: JSONDecodable, JSONEncodable, Sendable {
+    /// The revision of the snapshot.
+    public var revision: Int
+    /// The tile in base64; empty where nothing is drawn.
+    public var data: String
+    /// Its size in bytes.
+    public var bytes: Int
+    /// Number of features in it; one with geometries of several dimensions counts for each.
+    public var featureCount: Int
+    /// Whether features are left out because of `maxFeatures` or `maxBytes`.
+    public var isThinned: Bool
+    /// Number of features left out because of these.
+    public var omittedCount: Int
+    /// Number of features left out as a position has no coordinates in Web Mercator.
+    public var failedCount: Int
+
+    public init(
+      revision: Int, data: String, bytes: Int, featureCount: Int, isThinned: Bool, omittedCount: Int, failedCount: Int
+    ) {
+      self.revision = revision
+      self.data = data
+      self.bytes = bytes
+      self.featureCount = featureCount
+      self.isThinned = isThinned
+      self.omittedCount = omittedCount
+      self.failedCount = failedCount
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`revision`, `data`, `bytes`, `featureCount`, `isThinned`, `omittedCount`, `failedCount`")
+      self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
+      self.data = try json["data"].string()
+      self.bytes = try json["bytes"].integer("integer of at least 0") { $0 >= 0 }
+      self.featureCount = try json["featureCount"].integer("integer of at least 0") { $0 >= 0 }
+      self.isThinned = try json["isThinned"].bool()
+      self.omittedCount = try json["omittedCount"].integer("integer of at least 0") { $0 >= 0 }
+      self.failedCount = try json["failedCount"].integer("integer of at least 0") { $0 >= 0 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("revision")
+      writer.value(revision)
+      writer.key("data")
+      writer.value(data)
+      writer.key("bytes")
+      writer.value(bytes)
+      writer.key("featureCount")
+      writer.value(featureCount)
+      writer.key("isThinned")
+      writer.value(isThinned)
+      writer.key("omittedCount")
+      writer.value(omittedCount)
+      writer.key("failedCount")
+      writer.value(failedCount)
+      writer.endObject()
+    }
+  }
+
   /// What a load has read.
   public struct LoadResult: JSONDecodable, JSONEncodable, Sendable {
     /// The world's revision after this.
@@ -208,6 +268,24 @@ public enum LayerProtocol {
       }
       writer.endObject()
     }
+  }
+
+  /// A vector tile.
+  public protocol TileOptions: Sendable {
+    /// The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.
+    var z: Int { get }
+    /// The column, from the west; less than 2^z.
+    var x: Int { get }
+    /// The row, from the north; less than 2^z.
+    var y: Int { get }
+    /// The attributes in the tile; all when absent. Unknown ones are ignored.
+    var properties: [String]? { get }
+    /// Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box
+    /// are kept, and of those of equal size, as of points, a choice that depends on their ids alone.
+    var maxFeatures: Int { get }
+    /// Maximum size of the tile in bytes: as many features are left out, by the rule of `maxFeatures`, as make it
+    /// fit.
+    var maxBytes: Int? { get }
   }
 
   /// One layer.
@@ -1175,125 +1253,70 @@ public enum LayerProtocol {
     }
   }
 
-  /// Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the
-  /// picture.
-  public enum Render {
-    public static let name: StaticString = "layer/render"
+  /// A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad
+  /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one
+  /// layer, whose name is the id of the layer.
+  ///
+  /// Features are in drawing order, each with its id and the attributes that are not null; texts, numbers and
+  /// booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under
+  /// the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is
+  /// true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and
+  /// scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several
+  /// dimensions becomes a feature for each.
+  public enum Tile {
+    public static let name: StaticString = "layer/tile"
 
-    public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
-      /// The format.
-      public var format: PictureProtocol.PictureFormat
-      /// Pixels of a PNG to a device-independent pixel, each way.
-      public var pixelRatio: Double
-      /// The file to write; its folder has to exist. Without it the picture is in the answer.
-      public var path: String?
-      /// Whether a file of that name is replaced; else it is refused with `fileExists`.
-      public var replace: Bool
-      /// Whether there is no background.
-      public var transparent: Bool
-      /// The background; when absent, the `backgroundColor` of the map or scene, or else white.
-      public var background: String?
-      /// Whether labels are drawn.
-      public var labels: Bool
-      /// Whether it is seen what is selected.
-      public var selection: Bool
-      /// What the picture has besides the map.
-      public var layout: PictureProtocol.PictureLayout?
-      /// Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.
-      public var pick: Bool
-      /// Width of the picture. Unit: device-independent pixel.
-      public var width: Double
-      /// Height of the picture. Unit: device-independent pixel.
-      public var height: Double
-      /// The spatial reference in which it is drawn; when absent, that of the features.
-      public var spatialReference: String?
-      /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin
-      /// of a twentieth.
-      public var extent: SessionProtocol.Envelope?
-      /// The layer.
+    public struct Params: JSONDecodable, Sendable, LayerProtocol.TileOptions {
+      /// The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.
+      public var z: Int
+      /// The column, from the west; less than 2^z.
+      public var x: Int
+      /// The row, from the north; less than 2^z.
+      public var y: Int
+      /// The attributes in the tile; all when absent. Unknown ones are ignored.
+      public var properties: [String]?
+      /// Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box
+      /// are kept, and of those of equal size, as of points, a choice that depends on their ids alone.
+      public var maxFeatures: Int
+      /// Maximum size of the tile in bytes: as many features are left out, by the rule of `maxFeatures`, as make it
+      /// fit.
+      public var maxBytes: Int?
+      /// A loaded layer.
       public var layer: String
 
       public init(
-        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
-        replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
-        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, width: Double = 800,
-        height: Double = 600, spatialReference: String? = nil, extent: SessionProtocol.Envelope? = nil, layer: String
+        z: Int, x: Int, y: Int, properties: [String]? = nil, maxFeatures: Int = 10000, maxBytes: Int? = nil,
+        layer: String
       ) {
-        self.format = format
-        self.pixelRatio = pixelRatio
-        self.path = path
-        self.replace = replace
-        self.transparent = transparent
-        self.background = background
-        self.labels = labels
-        self.selection = selection
-        self.layout = layout
-        self.pick = pick
-        self.width = width
-        self.height = height
-        self.spatialReference = spatialReference
-        self.extent = extent
+        self.z = z
+        self.x = x
+        self.y = y
+        self.properties = properties
+        self.maxFeatures = maxFeatures
+        self.maxBytes = maxBytes
         self.layer = layer
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        let format = json["format"]
-        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
-        let pixelRatio = json["pixelRatio"]
-        self.pixelRatio = try pixelRatio.isPresent
-          ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
-          : 1
-        let path = json["path"]
-        self.path = try path.isPresent ? SessionProtocol.readFilePath(path) : nil
-        let replace = json["replace"]
-        self.replace = try replace.isPresent ? replace.bool() : false
-        let transparent = json["transparent"]
-        self.transparent = try transparent.isPresent ? transparent.bool() : false
-        let background = json["background"]
-        self.background = try background.isPresent ? SymbologyProtocol.readColor(background) : nil
-        let labels = json["labels"]
-        self.labels = try labels.isPresent ? labels.bool() : true
-        let selection = json["selection"]
-        self.selection = try selection.isPresent ? selection.bool() : true
-        let layout = json["layout"]
-        self.layout = try layout.isPresent ? PictureProtocol.PictureLayout(from: layout) : nil
-        let pick = json["pick"]
-        self.pick = try pick.isPresent ? pick.bool() : false
-        let width = json["width"]
-        self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 800
-        let height = json["height"]
-        self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 600
-        let spatialReference = json["spatialReference"]
-        self.spatialReference = try spatialReference.isPresent
-          ? SessionProtocol.readSpatialReference(spatialReference)
+        self.z = try json["z"].integer("integer in 0...24") { $0 >= 0 && $0 <= 24 }
+        self.x = try json["x"].integer("integer of at least 0") { $0 >= 0 }
+        self.y = try json["y"].integer("integer of at least 0") { $0 >= 0 }
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
           : nil
-        let extent = json["extent"]
-        self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
+        let maxFeatures = json["maxFeatures"]
+        self.maxFeatures = try maxFeatures.isPresent
+          ? maxFeatures.integer("integer in 1...100000") { $0 >= 1 && $0 <= 100000 }
+          : 10000
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.layer = try SessionProtocol.readObjectId(json["layer"])
       }
     }
 
-    public struct Result: JSONEncodable, Sendable {
-      /// The world's revision that is drawn.
-      public var revision: Int
-      /// The picture.
-      public var picture: PictureProtocol.Picture
-
-      public init(revision: Int, picture: PictureProtocol.Picture) {
-        self.revision = revision
-        self.picture = picture
-      }
-
-      public func encode(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("revision")
-        writer.value(revision)
-        writer.key("picture")
-        picture.encode(to: &writer)
-        writer.endObject()
-      }
-    }
+    public typealias Result = LayerProtocol.VectorTile
   }
 
   /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null,

@@ -1060,125 +1060,70 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Draws an overlay alone, whether visible or not, so that it fits into the picture.
-  public enum Render {
-    public static let name: StaticString = "overlay/render"
+  /// A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad
+  /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one
+  /// layer, whose name is the id of the overlay.
+  ///
+  /// Features are in drawing order, each with its id and the attributes that are not null; texts, numbers and
+  /// booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under
+  /// the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is
+  /// true where a feature, or a point of a cluster, is selected, and absent elsewhere. Hidden graphics are left out;
+  /// visibility and scale range of the overlay do not count. Parts that are smaller than a unit are left out, and a
+  /// geometry of several dimensions becomes a feature for each.
+  public enum Tile {
+    public static let name: StaticString = "overlay/tile"
 
-    public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
-      /// The format.
-      public var format: PictureProtocol.PictureFormat
-      /// Pixels of a PNG to a device-independent pixel, each way.
-      public var pixelRatio: Double
-      /// The file to write; its folder has to exist. Without it the picture is in the answer.
-      public var path: String?
-      /// Whether a file of that name is replaced; else it is refused with `fileExists`.
-      public var replace: Bool
-      /// Whether there is no background.
-      public var transparent: Bool
-      /// The background; when absent, the `backgroundColor` of the map or scene, or else white.
-      public var background: String?
-      /// Whether labels are drawn.
-      public var labels: Bool
-      /// Whether it is seen what is selected.
-      public var selection: Bool
-      /// What the picture has besides the map.
-      public var layout: PictureProtocol.PictureLayout?
-      /// Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.
-      public var pick: Bool
-      /// Width of the picture. Unit: device-independent pixel.
-      public var width: Double
-      /// Height of the picture. Unit: device-independent pixel.
-      public var height: Double
-      /// The spatial reference in which it is drawn; when absent, that of the features.
-      public var spatialReference: String?
-      /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin
-      /// of a twentieth.
-      public var extent: SessionProtocol.Envelope?
-      /// The overlay.
+    public struct Params: JSONDecodable, Sendable, LayerProtocol.TileOptions {
+      /// The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.
+      public var z: Int
+      /// The column, from the west; less than 2^z.
+      public var x: Int
+      /// The row, from the north; less than 2^z.
+      public var y: Int
+      /// The attributes in the tile; all when absent. Unknown ones are ignored.
+      public var properties: [String]?
+      /// Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box
+      /// are kept, and of those of equal size, as of points, a choice that depends on their ids alone.
+      public var maxFeatures: Int
+      /// Maximum size of the tile in bytes: as many features are left out, by the rule of `maxFeatures`, as make it
+      /// fit.
+      public var maxBytes: Int?
+      /// Its id.
       public var overlay: String
 
       public init(
-        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
-        replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
-        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, width: Double = 800,
-        height: Double = 600, spatialReference: String? = nil, extent: SessionProtocol.Envelope? = nil,
+        z: Int, x: Int, y: Int, properties: [String]? = nil, maxFeatures: Int = 10000, maxBytes: Int? = nil,
         overlay: String
       ) {
-        self.format = format
-        self.pixelRatio = pixelRatio
-        self.path = path
-        self.replace = replace
-        self.transparent = transparent
-        self.background = background
-        self.labels = labels
-        self.selection = selection
-        self.layout = layout
-        self.pick = pick
-        self.width = width
-        self.height = height
-        self.spatialReference = spatialReference
-        self.extent = extent
+        self.z = z
+        self.x = x
+        self.y = y
+        self.properties = properties
+        self.maxFeatures = maxFeatures
+        self.maxBytes = maxBytes
         self.overlay = overlay
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        let format = json["format"]
-        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
-        let pixelRatio = json["pixelRatio"]
-        self.pixelRatio = try pixelRatio.isPresent
-          ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
-          : 1
-        let path = json["path"]
-        self.path = try path.isPresent ? SessionProtocol.readFilePath(path) : nil
-        let replace = json["replace"]
-        self.replace = try replace.isPresent ? replace.bool() : false
-        let transparent = json["transparent"]
-        self.transparent = try transparent.isPresent ? transparent.bool() : false
-        let background = json["background"]
-        self.background = try background.isPresent ? SymbologyProtocol.readColor(background) : nil
-        let labels = json["labels"]
-        self.labels = try labels.isPresent ? labels.bool() : true
-        let selection = json["selection"]
-        self.selection = try selection.isPresent ? selection.bool() : true
-        let layout = json["layout"]
-        self.layout = try layout.isPresent ? PictureProtocol.PictureLayout(from: layout) : nil
-        let pick = json["pick"]
-        self.pick = try pick.isPresent ? pick.bool() : false
-        let width = json["width"]
-        self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 800
-        let height = json["height"]
-        self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 600
-        let spatialReference = json["spatialReference"]
-        self.spatialReference = try spatialReference.isPresent
-          ? SessionProtocol.readSpatialReference(spatialReference)
+        self.z = try json["z"].integer("integer in 0...24") { $0 >= 0 && $0 <= 24 }
+        self.x = try json["x"].integer("integer of at least 0") { $0 >= 0 }
+        self.y = try json["y"].integer("integer of at least 0") { $0 >= 0 }
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
           : nil
-        let extent = json["extent"]
-        self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
+        let maxFeatures = json["maxFeatures"]
+        self.maxFeatures = try maxFeatures.isPresent
+          ? maxFeatures.integer("integer in 1...100000") { $0 >= 1 && $0 <= 100000 }
+          : 10000
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.overlay = try SessionProtocol.readObjectId(json["overlay"])
       }
     }
 
-    public struct Result: JSONEncodable, Sendable {
-      /// The world's revision that is drawn.
-      public var revision: Int
-      /// The picture.
-      public var picture: PictureProtocol.Picture
-
-      public init(revision: Int, picture: PictureProtocol.Picture) {
-        self.revision = revision
-        self.picture = picture
-      }
-
-      public func encode(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("revision")
-        writer.value(revision)
-        writer.key("picture")
-        picture.encode(to: &writer)
-        writer.endObject()
-      }
-    }
+    public typealias Result = LayerProtocol.VectorTile
   }
 
   /// The legend: an entry for each symbol of the renderer, the default symbol last. An overlay without a renderer has

@@ -1,0 +1,72 @@
+// Handlers of `layer/tile` and `overlay/tile`.
+
+import Drawing
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Planning
+import VectorTiles
+import WireCoding
+
+extension LayerService {
+  package static func tile(_ params: Tile.Params, in world: inout World) throws -> Plan<LayerProtocol.VectorTile> {
+    let layer = world.live(try world.layers.require(ID(params.layer)))
+    let features = try layer.requireFeatures()
+    guard let store = features.store else { throw ModelError.notLoaded(params.layer) }
+    let options = try TileOptions(params)
+    return try TilePlan(DrawnLayer(layer, features, store, at: options.scale, in: world), options, world).plan
+  }
+}
+
+extension OverlayService {
+  package static func tile(_ params: Tile.Params, in world: inout World) throws -> Plan<LayerProtocol.VectorTile> {
+    let overlay = try world.overlays.require(ID(params.overlay))
+    let options = try TileOptions(params)
+    return try TilePlan(DrawnLayer(overlay, at: options.scale, in: world), options, world).plan
+  }
+}
+
+extension TileOptions {
+  init(_ params: some LayerProtocol.TileOptions) throws(RPCError) {
+    let side = 1 << params.z
+    guard let address = TileAddress(zoom: params.z, x: params.x, y: params.y) else {
+      let (member, value) = params.x < side ? ("y", params.y) : ("x", params.x)
+      throw RPCError(
+        .invalidParams, "At zoom \(params.z) there is no \(member) \(value).", path: "/params/\(member)",
+        expected: "an integer less than \(side)")
+    }
+    self.init(address)
+    (properties, maxFeatures, maxBytes) = (params.properties, params.maxFeatures, params.maxBytes)
+  }
+
+  /// The scale's denominator at which the tile has 512 pixels of 96 dpi.
+  var scale: Double { ClusterZoom.scale(zoom: address.zoom) }
+}
+
+/// A tile that is planned on the loop and made by a worker.
+struct TilePlan: Sendable {
+  private let layer: DrawnLayer
+  private let options: TileOptions
+  private let boxes: [Envelope]?
+  private let transformer: any CoordinateTransformer
+  private let revision: Int
+
+  init(_ layer: DrawnLayer, _ options: TileOptions, _ world: World) throws {
+    (self.layer, self.options, transformer, revision) = (layer, options, world.transformer, world.revision)
+    boxes = try Area(options.address.envelope, .webMercator, for: layer.store, in: layer.reference, world)?.indexBoxes
+  }
+
+  var plan: Plan<LayerProtocol.VectorTile> {
+    TaskPlan(result: { worker in
+      let share = WorkShare(worker.work)
+      let tile = try layer.tile(options, in: boxes, transformer, checking: share.checkpoint)
+      let text = tile.data.withUnsafeBytes { Base64.encode($0) }
+      try share.checkSize(text.count)
+      return .init(
+        revision: revision, data: String(decoding: text, as: UTF8.self), bytes: tile.data.count, featureCount: tile.featureCount,
+        isThinned: tile.omittedCount > 0, omittedCount: tile.omittedCount, failedCount: tile.failedCount)
+    })
+  }
+}
