@@ -115,7 +115,7 @@ let package = Package(
 
     // Pictures as lists of what is drawn.
     library("Pictures"),
-    library("Painter", ["Pictures", "CCairo"]),
+    library("Painter", ["Pictures", "Platform", "CCairo"]),
 
     // The wrapper of PROJ.
     library("Projection", ["Geometry", "CPROJ", "Platform"]),

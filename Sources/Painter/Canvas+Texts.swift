@@ -2,12 +2,16 @@
 
 import CCairo
 import Pictures
+import Platform
 
 extension Font {
   fileprivate var hasHalo: Bool { haloWidth > 0 && haloWidth <= 1000 && haloColor & 0xff != 0 }
 }
 
 extension Canvas {
+  /// Sets the number of a text; false if nothing is to be seen.
+  private func begin(_ font: Font) throws(PaintFault) -> Bool { try beginShape(font.hasHalo ? 0xff : font.color) }
+
   func drawText(
     _ text: String, _ font: Font, at place: (x: Double, y: Double), _ angle: Float, _ anchor: Anchor
   ) throws(PaintFault) {
@@ -25,15 +29,13 @@ extension Canvas {
       case .baseline: -layout.ascent
       case .bottom: -layout.height
       }
-    guard abs(place.x) < 1e6, abs(place.y) < 1e6, try beginShape(font.color | (font.hasHalo ? 0xff : 0)) else { return }
-    c.pointee.cairo_save(cairo)
-    c.pointee.cairo_translate(cairo, place.x, place.y)
-    c.pointee.cairo_rotate(cairo, Double(angle) * .pi / 180)
-    c.pointee.cairo_scale(cairo, scale, scale)
-    if isOfNumbers {
-      c.pointee.cairo_rectangle(cairo, x, y, layout.width, layout.height)
-      c.pointee.cairo_fill(cairo)
-    } else {
+    guard abs(place.x) < 1e6, abs(place.y) < 1e6, try begin(font) else { return }
+    turned(place, Double(angle) * .pi / 180) {
+      if isOfNumbers {
+        c.pointee.cairo_rectangle(cairo, x, y, layout.width, layout.height)
+        c.pointee.cairo_fill(cairo)
+        return
+      }
       if font.hasHalo {
         c.pointee.cairo_move_to(cairo, x - layout.left, y - layout.top)
         c.pointee.pango_cairo_layout_path(cairo, layout.handle)
@@ -44,18 +46,155 @@ extension Canvas {
       c.pointee.pango_cairo_show_layout(cairo, layout.handle)
       c.pointee.cairo_new_path(cairo)
     }
+  }
+
+  /// Draws in device-independent pixels about a place.
+  private func turned(_ place: (x: Double, y: Double), _ angle: Double, _ draw: () -> Void) {
+    c.pointee.cairo_save(cairo)
+    c.pointee.cairo_translate(cairo, place.x, place.y)
+    c.pointee.cairo_rotate(cairo, angle)
+    c.pointee.cairo_scale(cairo, scale, scale)
+    draw()
     c.pointee.cairo_restore(cairo)
   }
 
-  /// Strokes the path of a text, in device-independent pixels.
-  private func strokeHalo(_ font: Font) {
+  /// Strokes the path of a text.
+  private func strokeHalo(_ font: Font, scale: Double = 1) {
     setSource(font.haloColor)
-    c.pointee.cairo_set_line_width(cairo, 2 * Double(font.haloWidth))
+    c.pointee.cairo_set_line_width(cairo, 2 * Double(font.haloWidth) * scale)
     c.pointee.cairo_set_dash(cairo, nil, 0, 0)
     c.pointee.cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
     c.pointee.cairo_stroke(cairo)
   }
 
-  func drawText(_ text: String, _ font: Font, along line: UnsafeBufferPointer<Float>) throws(PaintFault) {
+  // MARK: Along a line
+
+  func drawText(_ text: String, _ font: Font, along positions: UnsafeBufferPointer<Float>) throws(PaintFault) {
+    let layout = painter.texts.layout(text, font, nil)
+    guard let line = MeasuredLine(positions, scale), try begin(font) else { return }
+    let length = layout.width * scale
+    var start = (line.length - length) / 2
+    let (first, last) = (line.place(start), line.place(start + length))
+    // From the left to the right, or a text would be upside down.
+    let isReversed = first.x > last.x
+    if isReversed { start += length }
+    let step = isReversed ? -scale : scale
+    let clusters = layout.clusters()
+    let drop = layout.ascent - layout.height / 2
+    func each(_ draw: (PangoCluster) -> Void) {
+      for cluster in clusters {
+        let place = line.place(start + (cluster.x + cluster.width / 2) * step)
+        turned((place.x, place.y), place.angle + (isReversed ? .pi : 0)) { draw(cluster) }
+      }
+    }
+    if isOfNumbers {
+      each { cluster in c.pointee.cairo_rectangle(cairo, -cluster.width / 2, -layout.height / 2, cluster.width, layout.height) }
+      // Boxes overlap where the line turns.
+      c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_WINDING)
+      c.pointee.cairo_fill(cairo)
+      c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_EVEN_ODD)
+      return
+    }
+    if font.hasHalo {
+      each { cluster in
+        c.pointee.cairo_move_to(cairo, -cluster.width / 2, drop)
+        cluster.withGlyphs { c.pointee.pango_cairo_glyph_string_path(cairo, cluster.font, $0) }
+      }
+      strokeHalo(font, scale: scale)
+    }
+    setSource(font.color)
+    each { cluster in
+      c.pointee.cairo_move_to(cairo, -cluster.width / 2, drop)
+      cluster.withGlyphs { c.pointee.pango_cairo_show_glyph_string(cairo, cluster.font, $0) }
+    }
+    c.pointee.cairo_new_path(cairo)
+  }
+}
+
+/// Glyphs that stay together.
+struct PangoCluster {
+  let font: OpaquePointer?
+  fileprivate let glyphs: UnsafeMutableBufferPointer<PangoGlyphInfo>
+  /// From the left end of the text to its own.
+  let x: Double
+  let width: Double
+
+  func withGlyphs(_ body: (UnsafeMutablePointer<PangoGlyphString>) -> Void) {
+    // Shapers alone ask for the clusters of a part.
+    var clusters = [CInt](repeating: 0, count: glyphs.count)
+    clusters.withUnsafeMutableBufferPointer { clusters in
+      var part = PangoGlyphString(
+        num_glyphs: CInt(glyphs.count), glyphs: glyphs.baseAddress, log_clusters: clusters.baseAddress, space: CInt(glyphs.count))
+      body(&part)
+    }
+  }
+}
+
+extension TextLayout {
+  /// The clusters of the first line from the left to the right. They are valid as long as the layout.
+  func clusters() -> [PangoCluster] {
+    var clusters: [PangoCluster] = []
+    var x: CInt = 0
+    var run = c.pointee.pango_layout_get_line_readonly(handle, 0)?.pointee.runs
+    while let list = run?.pointee {
+      run = list.next
+      guard let item = list.data?.pointee, let string = item.glyphs?.pointee, let glyphs = string.glyphs,
+        let starts = string.log_clusters
+      else { continue }
+      var next = 0
+      while next < Int(string.num_glyphs) {
+        let first = next
+        var width: CInt = 0
+        while next < Int(string.num_glyphs), starts[next] == starts[first] {
+          width += glyphs[next].width
+          next += 1
+        }
+        let unit = 1 / Double(CCAIRO_PANGO_SCALE)
+        clusters.append(
+          PangoCluster(
+            font: item.item?.pointee.font, glyphs: UnsafeMutableBufferPointer(start: glyphs + first, count: next - first),
+            x: Double(x) * unit, width: Double(width) * unit))
+        x += width
+      }
+    }
+    return clusters
+  }
+}
+
+/// A line whose places are found by their distance along it.
+private struct MeasuredLine {
+  private var points: [(x: Double, y: Double)] = []
+  /// Of each point from the first.
+  private var distances: [Double] = []
+  var length: Double { distances.last ?? 0 }
+
+  /// Nil for a line that has no length.
+  init?(_ positions: UnsafeBufferPointer<Float>, _ scale: Double) {
+    for index in 0..<positions.count / 2 {
+      let (x, y) = (Double(positions[2 * index]) * scale, Double(positions[2 * index + 1]) * scale)
+      guard abs(x) < 1e6, abs(y) < 1e6 else { continue }
+      guard let last = points.last else {
+        points.append((x, y))
+        distances.append(0)
+        continue
+      }
+      let step = ((x - last.x) * (x - last.x) + (y - last.y) * (y - last.y)).squareRoot()
+      guard step > 1e-6 else { continue }
+      points.append((x, y))
+      distances.append(length + step)
+    }
+    guard points.count > 1 else { return nil }
+  }
+
+  /// Beyond its ends a line goes straight on. The angle is that of the line.
+  func place(_ distance: Double) -> (x: Double, y: Double, angle: Double) {
+    var (low, high) = (0, points.count - 2)
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if distances[middle] <= distance { low = middle } else { high = middle - 1 }
+    }
+    let (from, to) = (points[low], points[low + 1])
+    let share = (distance - distances[low]) / (distances[low + 1] - distances[low])
+    return (from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share, atan2(to.y - from.y, to.x - from.x))
   }
 }

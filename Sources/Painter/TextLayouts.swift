@@ -5,7 +5,7 @@ import Pictures
 
 /// A text laid out in a font; sizes in device-independent pixels.
 final class TextLayout {
-  private let c: UnsafePointer<ccairo_functions>
+  let c: UnsafePointer<ccairo_functions>
   let handle: OpaquePointer
   /// Its logical box.
   let left: Double
