@@ -208,6 +208,7 @@ let package = Package(
     tests("TerrainTests", ["Terrain", "Geometry"]),
     tests("CalendarTests", ["Calendar", "TestSupport"]),
     tests("NMEATests", ["NMEA"]),
+    tests("PictureTests", ["Painter", "Pictures", "CCairo"]),
     tests(
       "QueryTests",
       [
@@ -227,7 +228,7 @@ let package = Package(
       "NativeTests",
       [
         "Projection", "GeometryEngine", "Readers", "Reading", "GeoJSON", "Elevation", "CReader", "Geometry", "JSON",
-        "Files", "Painter", "Pictures", "TestSupport",
+        "Files", "Pictures", "TestSupport",
       ]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests(

@@ -6,9 +6,29 @@ import Pictures
 /// Takes the bytes of a picture.
 final class Sink {
   private let write: (UnsafeRawBufferPointer) -> Bool
-  init(_ write: @escaping (UnsafeRawBufferPointer) -> Bool) { self.write = write }
+  /// Those that are kept to the end.
+  var kept: [UInt8]?
 
-  func callAsFunction(_ bytes: UnsafeRawPointer?, _ count: Int) -> Bool { write(UnsafeRawBufferPointer(start: bytes, count: count)) }
+  /// - Parameter keeps: whether they are kept, to be changed at the end.
+  init(keeps: Bool, _ write: @escaping (UnsafeRawBufferPointer) -> Bool) {
+    self.write = write
+    if keeps { kept = [] }
+  }
+
+  func callAsFunction(_ bytes: UnsafeRawPointer?, _ count: Int) -> Bool {
+    let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+    guard kept == nil else {
+      kept?.append(contentsOf: bytes)
+      return true
+    }
+    return write(bytes)
+  }
+
+  /// Passes on what was kept.
+  func flush(_ bytes: [UInt8]) -> Bool {
+    kept = nil
+    return bytes.withUnsafeBytes(write)
+  }
 }
 
 /// A picture. Its unit is a pixel, or what the format has in its place.
@@ -43,13 +63,14 @@ final class Canvas {
   private var stroke: Stroke?
   private var fill: Fill?
   private var font: Font?
+  private var hasImages = false
   private var hatches: [Fill: OpaquePointer] = [:]
 
   init(_ painter: Painter, _ job: PictureJob, _ write: @escaping (UnsafeRawBufferPointer) -> Bool) throws(PaintFault) {
     (self.painter, self.job) = (painter, job)
     let c = painter.c
     self.c = c
-    sink = Sink(write)
+    sink = Sink(keeps: job.format == .svg, write)
     guard job.isPaintable else { throw .failed(reason: "the picture has no size that can be painted") }
     isVector = job.format == .svg || job.format == .pdf
     let (width, height) = isVector ? (0, 0) : job.pixels
@@ -229,9 +250,35 @@ final class Canvas {
     case .svg, .pdf:
       c.pointee.cairo_surface_finish(surface)
       try check()
+      if let kept = sink.kept, !sink.flush(renumbered(kept)) { throw .failed(reason: "the picture cannot be stored") }
     case .png: try encode()
     case .items: try writeItems()
     }
+  }
+
+  /// Cairo's SVG with the parts that it numbers through all pictures of a process numbered by themselves.
+  private func renumbered(_ svg: [UInt8]) -> [UInt8] {
+    let words = ["surface", "image"].map { Array($0.utf8) }
+    var made: [UInt8] = []
+    made.reserveCapacity(svg.count)
+    var numbers: [ArraySlice<UInt8>: Int] = [:]
+    var next = 0
+    while next < svg.count {
+      made.append(svg[next])
+      next += 1
+      // The name of a part is quoted, or follows a sign.
+      guard svg[next - 1] == UInt8(ascii: "\"") || svg[next - 1] == UInt8(ascii: "#"),
+        let word = words.first(where: { svg[next...].starts(with: $0) })
+      else { continue }
+      let start = next + word.count
+      let end = svg[start...].firstIndex { $0 < UInt8(ascii: "0") || $0 > UInt8(ascii: "9") } ?? svg.count
+      guard end > start else { continue }
+      let number = numbers[svg[next..<end], default: numbers.count]
+      numbers[svg[next..<end]] = number
+      made += word + Array(String(number).utf8)
+      next = end
+    }
+    return made
   }
 
   /// The pixels of the picture, row by row.
@@ -272,7 +319,9 @@ final class Canvas {
           return Unmanaged<Sink>.fromOpaque(closure).takeUnretainedValue()(bytes, count) ? 0 : CInt(SPNG_IO_ERROR.rawValue)
         }, Unmanaged.passUnretained(sink).toOpaque()))
     proceed(c.pointee.spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, 2))
-    proceed(c.pointee.spng_set_option(context, SPNG_FILTER_CHOICE, CInt(SPNG_FILTER_CHOICE_SUB.rawValue)))
+    // Differences of neighbours make images small, and drawings large.
+    let filter = hasImages ? SPNG_FILTER_CHOICE_SUB : SPNG_FILTER_CHOICE_NONE
+    proceed(c.pointee.spng_set_option(context, SPNG_FILTER_CHOICE, CInt(filter.rawValue)))
     proceed(
       c.pointee.spng_encode_image(
         context, nil, 0, CInt(SPNG_FMT_PNG.rawValue), CInt(SPNG_ENCODE_PROGRESSIVE.rawValue | SPNG_ENCODE_FINALIZE.rawValue)))
@@ -336,6 +385,7 @@ final class Canvas {
     guard edges.allSatisfy({ abs($0) < 1e6 }), across > 0, down > 0, try beginShape(0xff) else { return }
     c.pointee.cairo_rectangle(cairo, edges[0], edges[1], across, down)
     guard !isOfNumbers else { return c.pointee.cairo_fill(cairo) }
+    hasImages = true
     // Cairo only reads an image that is a source.
     let bytes = UnsafeMutableRawPointer(mutating: pixels.baseAddress)?.assumingMemoryBound(to: UInt8.self)
     let image = c.pointee.cairo_image_surface_create_for_data(
