@@ -13,11 +13,49 @@ static inline uint32_t over(uint32_t source, uint32_t below) {
   return source + (even | odd);
 }
 
-static inline void put_row(uint32_t *to, const uint32_t *from, ptrdiff_t count, uint32_t number) {
+static inline void put_part(uint32_t *to, const uint32_t *from, int64_t first, int64_t last) {
+  for (int64_t x = first; x < last; x++) to[x] = over(from[x], to[x]);
+}
+
+static inline void fill_part(uint32_t *to, const uint32_t *from, int64_t first, int64_t last, uint32_t number) {
+  for (int64_t x = first; x < last; x++) to[x] = from[x] >> 31 ? number : to[x];
+}
+
+static inline int64_t bounded(int64_t value, int64_t low, int64_t high) { return value < low ? low : value > high ? high : value; }
+
+// One row of a stamp, whose pixels from `low` to `high` are within the picture.
+static inline void put_row(uint32_t *to, const uint32_t *from, struct ccairo_run run, int64_t low, int64_t high, uint32_t number) {
+  int64_t first = bounded(run.first, low, high), last = bounded(run.last, low, high);
+  int64_t solid = bounded(run.solid, low, high), edge = bounded(run.edge, low, high);
   if (number) {
-    for (ptrdiff_t x = 0; x < count; x++) to[x] = from[x] >> 31 ? number : to[x];
+    fill_part(to, from, first, solid, number);
+    for (int64_t x = solid; x < edge; x++) to[x] = number;
+    fill_part(to, from, edge, last, number);
   } else {
-    for (ptrdiff_t x = 0; x < count; x++) to[x] = over(from[x], to[x]);
+    put_part(to, from, first, solid);
+    for (int64_t x = solid; x < edge; x++) to[x] = from[x];
+    put_part(to, from, edge, last);
+  }
+}
+
+void ccairo_find_runs(const uint32_t *pixels, int32_t width, int32_t height, struct ccairo_run *runs) {
+  for (int32_t y = 0; y < height; y++, pixels += width) {
+    struct ccairo_run run = {0, 0, 0, 0};
+    int32_t last = width, start = 0;
+    while (last > 0 && !pixels[last - 1]) last--;
+    while (start < last && !pixels[start]) start++;
+    run = (struct ccairo_run){start, last, last, last};
+    // The longest part without a gap.
+    for (int32_t x = start; x < last;) {
+      if (pixels[x] >> 24 != 255) {
+        x++;
+        continue;
+      }
+      int32_t from = x;
+      while (x < last && pixels[x] >> 24 == 255) x++;
+      if (x - from > run.edge - run.solid) run.solid = from, run.edge = x;
+    }
+    runs[y] = run;
   }
 }
 
@@ -42,8 +80,9 @@ size_t ccairo_stamp(const struct ccairo_target *target, const struct ccairo_stam
     if (first >= last) continue;
     int64_t from = top < at.top ? at.top : top, to = top + stamp->height > at.bottom ? at.bottom : top + stamp->height;
     const uint32_t value = number ? number + (uint32_t)i : 0;
-    for (int64_t y = from; y < to; y++)
-      put_row(at.pixels + y * at.stride + first, stamp->pixels + (y - top) * stamp->width + (first - left), last - first, value);
+    uint32_t *place = at.pixels + from * at.stride + left;
+    for (int64_t y = from; y < to; y++, place += at.stride)
+      put_row(place, stamp->pixels + (y - top) * stamp->width, stamp->runs[y - top], first - left, last - left, value);
   }
   return count;
 }

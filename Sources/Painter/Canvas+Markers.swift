@@ -14,7 +14,10 @@ final class StampSet {
   }
 
   deinit {
-    for index in 0..<Self.count { stamps[index].pixels?.deallocate() }
+    for index in 0..<Self.count {
+      stamps[index].pixels?.deallocate()
+      stamps[index].runs?.deallocate()
+    }
     stamps.deallocate()
   }
 }
@@ -122,7 +125,9 @@ extension Canvas {
     }
     c.pointee.cairo_surface_destroy(image)
     painter.stamps.bytes += side * side * 4
-    return ccairo_stamp(pixels: pixels, left: -reach, top: -reach, width: Int32(side), height: Int32(side))
+    let runs = UnsafeMutablePointer<ccairo_run>.allocate(capacity: side)
+    ccairo_find_runs(pixels, Int32(side), Int32(side), runs)
+    return ccairo_stamp(pixels: pixels, runs: runs, left: -reach, top: -reach, width: Int32(side), height: Int32(side))
   }
 
   /// Draws a marker with its point at a place.

@@ -56,10 +56,19 @@ struct ccairo_functions {
 const struct ccairo_functions *_Nullable ccairo_load(const char *_Nullable *_Nonnull reason);
 
 
+/// What is in a row of a stamp: pixels from `first` to `last`, of which those from `solid` to `edge` are opaque.
+struct ccairo_run {
+  int32_t first, solid, edge, last;
+};
+
+/// Finds the runs of an image, one for each row.
+void ccairo_find_runs(const uint32_t *_Nonnull pixels, int32_t width, int32_t height, struct ccairo_run *_Nonnull runs);
+
 /// A marker's picture at one of the places within a pixel: premultiplied 0xAARRGGBB in rows from the top.
 struct ccairo_stamp {
   /// NULL until it is painted.
   const uint32_t *_Nullable pixels;
+  const struct ccairo_run *_Nullable runs;
   /// Of the top left pixel, from the pixel that the marker's point is in.
   int32_t left, top;
   int32_t width, height;
