@@ -101,13 +101,15 @@ extension Host {
   }
 
   /// Its state, for people who ask which servers there are.
-  package func writeStatus(name: String, to writer: inout JSONWriter) {
+  package func writeStatus(name: String, web: String?, preview: String?, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("name", name)
     writer.member("process", Int(getpid()))
     writer.member("document", world.document.path)
     writer.member("isModified", world.history.isModified)
     writer.member("recovery", world.document.recovery?.file)
+    writer.member("web", web)
+    writer.member("preview", preview)
     writer.key("clients")
     writer.beginArray()
     for client in world.clients.values { Wire.object(client, world).encode(to: &writer) }

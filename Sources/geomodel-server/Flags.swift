@@ -28,6 +28,8 @@ struct Flags {
       --linger S              with --listen: seconds without clients after which it ends, if nothing is unsaved and nothing runs (600)
       --listen-web PORT       with --listen: also web sockets at 127.0.0.1, at any port if 0; --list shows the address with its token
       --allow-origin URL      with --listen-web: pages of this origin may connect, too; may be given several times
+      --preview [DIR]         a page that shows a view of the model and is worked in, at an address with a token that --list shows; implies --listen and
+                              --listen-web 0; its files are in DIR, else in geomodel-preview beside the server; may be given several times
       --list                  which servers there are, with document, clients and what is unsaved; --json: one object a line
       --stop [NAME]           end that server; an unsaved model is kept for the next of the name, which document/recover opens
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
@@ -59,6 +61,8 @@ struct Flags {
   var isReadOnly = false
   var webPort: Int?
   var webOrigins: [String] = []
+  /// Where the files of the preview page are.
+  var previewDirectories: [String] = []
   var lingerSeconds = 600
   var isJSON = false
   /// A descriptor that is closed once clients can connect; for those who start a server in the background.
@@ -107,6 +111,12 @@ struct Flags {
         let text = value()
         flags.webOrigins.append(text.lowercased())
         flags.passed += [name, text]
+      case "--preview":
+        let next = parts.count == 2 ? parts[1] : rest.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
+        if parts.count == 1, next != nil { rest.removeFirst() }
+        let path = directory(next ?? beside("geomodel-preview"), name)
+        flags.previewDirectories.append(path)
+        flags.passed += [name, path]
       case "--read-only": flags.isReadOnly = true
       case "--json": flags.isJSON = true
       case "--linger":
@@ -147,6 +157,10 @@ struct Flags {
       default: refuse("there is no flag \(argument)")
       }
     }
+    if !flags.previewDirectories.isEmpty {
+      if case .stdio = flags.role { flags.role = .listen("default") }
+      flags.webPort = flags.webPort ?? 0
+    }
     if case .stdio = flags.role { return flags }
     if flags.traceFile != nil || flags.replayStart != nil { refuse("--trace-file and --replay-from are of a server with one client") }
     return flags
@@ -161,6 +175,11 @@ struct Flags {
       leave("geomodel-server: \(flag) \(name): it is no directory\n", code: 66, on: 2)
     }
     return path
+  }
+
+  private static func beside(_ name: String) -> String {
+    let executable = realPath(executablePath()) ?? executablePath()
+    return executable.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/" + name
   }
 
   static func refuse(_ reason: String) -> Never {

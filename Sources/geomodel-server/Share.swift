@@ -26,7 +26,8 @@ private final class SharedHost: SharedService {
 
   func status() -> [UInt8] {
     var writer = JSONWriter()
-    host.writeStatus(name: place.name, to: &writer)
+    let addresses = (ServerPlace.read(place.web) ?? "").split(separator: "\n").map(String.init)
+    host.writeStatus(name: place.name, web: addresses.first, preview: addresses.dropFirst().first, to: &writer)
     return Array(writer.bytes)
   }
 
@@ -69,10 +70,15 @@ func listen(_ flags: Flags, _ name: String) -> Never {
     configuration.recovery = (place.recovery, path.isEmpty ? nil : path)
     logger.warning("an earlier server left an unsaved model: document/recover opens it (\(place.recovery))")
   }
+  var door: WebDoor?
+  if let port = flags.webPort {
+    let page = flags.previewDirectories.isEmpty ? nil : WebPage(folders: flags.previewDirectories)
+    if page?.isComplete == false { Flags.leave("geomodel-server: no page in \(flags.previewDirectories.joined(separator: ", "))\n", code: 66, on: 2) }
+    door = WebDoor(port: port, origins: flags.webOrigins, messageBytes: flags.limits.messageBytes, page: page)
+  }
   let wiring = configuration
   SocketServer.run(
-    at: place, web: flags.webPort.map { WebDoor(port: $0, origins: flags.webOrigins, messageBytes: flags.limits.messageBytes) },
-    linger: UInt64(flags.lingerSeconds) * 1_000_000_000, logger: logger, waitingLimit: configuration.readers.limit,
+    at: place, web: door, linger: UInt64(flags.lingerSeconds) * 1_000_000_000, logger: logger, waitingLimit: configuration.readers.limit,
     ready: flags.ready, atEnd: UnfinishedSaves.remove
   ) { loop in SharedHost(wiring, place, logger, on: loop) }
 }
@@ -132,7 +138,7 @@ func list(_ flags: Flags) -> Never {
         let path = (try? json["document"].string()) ?? "no document"
         let clients = json["clients"].count
         let state = (try? json["isModified"].bool()) == true ? ", unsaved changes" : ""
-        let web = ServerPlace.read(place.web).map { ", \($0.prefix { $0 != "\n" })" } ?? ""
+        let web = (ServerPlace.read(place.web) ?? "").split(separator: "\n").map { ", \($0)" }.joined()
         return "\(place.name): \(path)\(state), \(clients) client\(clients == 1 ? "" : "s"), process \(json["process"].int64)\(web)\n"
       }
     }

@@ -14,7 +14,7 @@ public struct ServerPlace: Sendable {
   /// The unsaved model of a server that had to end, as a document, and the path of its own document.
   public var recovery: String { path("recovery.json") }
   public var recoveredPath: String { path("recovery.path") }
-  /// The address of its web socket, with the token.
+  /// The address of its web socket, with the token, and on a line of its own that of its page, if it has one.
   public var web: String { path("web") }
   /// What a server says that was started in the background.
   public var log: String { path("log") }

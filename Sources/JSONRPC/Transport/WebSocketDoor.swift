@@ -18,9 +18,12 @@ public struct WebDoor: Sendable {
   let messageBytes: Int
   /// What a client has to know.
   let token: String
+  /// What browsers are shown; nil for nothing.
+  let page: WebPage?
 
-  public init(port: Int, origins: [String], messageBytes: Int) {
+  public init(port: Int, origins: [String], messageBytes: Int, page: WebPage? = nil) {
     self.port = port
+    self.page = page
     self.messageBytes = min(Int(UInt32.max), messageBytes)
     self.origins = Set(origins)
     var source = SystemRandomNumberGenerator()
@@ -35,21 +38,40 @@ public struct WebDoor: Sendable {
   /// Seconds that a connection may take until it is one.
   static let patience = Int64(10)
 
-  func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)/?token=\(token)" }
+  /// The addresses, one a line: of the web sockets, and of the page. The page's has the token in its path, so that those of its files have it, too.
+  func urls(_ port: Int) -> String {
+    "ws://127.0.0.1:\(port)/?token=\(token)\n" + (page == nil ? "" : "http://127.0.0.1:\(port)/\(token)/\n")
+  }
 
-  /// Why a request is refused; nil if it is not.
+  /// Why a request for a web socket is refused; nil if it is not.
   ///
   /// - Parameter port: where it came in.
   func refusal(of request: HTTPRequestHead, at port: Int) -> HTTPResponseStatus? {
-    // Another name of this address is that of a page which wants to pass for this server.
-    let hosts = request.headers["host"]
-    guard hosts.count == 1, ["127.0.0.1:\(port)", "localhost:\(port)"].contains(hosts[0].lowercased()) else { return .forbidden }
-    let pages = request.headers["origin"]
-    guard pages.allSatisfy({ isAllowed($0.lowercased()) }) else { return .forbidden }
+    guard isFromHere(request, at: port) else { return .forbidden }
     let parts = request.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.first == "/" else { return .notFound }
     let given = parts.count == 2 ? parts[1].split(separator: "&").first { $0.hasPrefix("token=") }?.dropFirst(6) : nil
     return given.map { isToken(Array($0.utf8)) } == true ? nil : .unauthorized
+  }
+
+  /// The file that a request asks for, or why there is none; nil if it asks for no file.
+  func file(for request: HTTPRequestHead, at port: Int) -> Result<(type: String, bytes: ByteBuffer), Refusal>? {
+    guard let page, request.uri.hasPrefix("/") else { return nil }
+    let parts = request.uri.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    guard isFromHere(request, at: port) else { return .failure(Refusal(status: .forbidden)) }
+    guard isToken(Array(parts[0].utf8)) else { return .failure(Refusal(status: .unauthorized)) }
+    guard request.method == .GET else { return .failure(Refusal(status: .methodNotAllowed)) }
+    return page.file(parts[1].prefix { $0 != "?" }).map { .success($0) } ?? .failure(Refusal(status: .notFound))
+  }
+
+  struct Refusal: Error { let status: HTTPResponseStatus }
+
+  private func isFromHere(_ request: HTTPRequestHead, at port: Int) -> Bool {
+    // Another name of this address is that of a page which wants to pass for this server.
+    let hosts = request.headers["host"]
+    guard hosts.count == 1, ["127.0.0.1:\(port)", "localhost:\(port)"].contains(hosts[0].lowercased()) else { return false }
+    return request.headers["origin"].allSatisfy { isAllowed($0.lowercased()) }
   }
 
   private func isAllowed(_ origin: String) -> Bool {
@@ -114,16 +136,16 @@ extension WebDoor {
       })
     let configuration: NIOHTTPServerUpgradeSendableConfiguration = (
       upgraders: [upgrader],
-      completionHandler: { context in context.pipeline.syncOperations.removeHandler(name: "refusal", promise: nil) }
+      completionHandler: { context in context.pipeline.syncOperations.removeHandler(name: "answer", promise: nil) }
     )
     return channel.pipeline.configureHTTPServerPipeline(withServerUpgrade: configuration).flatMapThrowing {
-      try channel.pipeline.syncOperations.addHandler(HTTPRefusal(self, service), name: "refusal")
+      try channel.pipeline.syncOperations.addHandler(HTTPAnswer(self, service), name: "answer")
     }
   }
 }
 
-/// Answers HTTP requests that become no web socket, and closes.
-private final class HTTPRefusal: ChannelInboundHandler, RemovableChannelHandler {
+/// Answers HTTP requests that become no web socket, with a file or a refusal, and closes.
+private final class HTTPAnswer: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
@@ -145,10 +167,22 @@ private final class HTTPRefusal: ChannelInboundHandler, RemovableChannelHandler 
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .head(let head) = unwrapInboundIn(data) else { return }
-    let isFull = service.value.webSockets >= WebDoor.limit
-    let status = door.refusal(of: head, at: context.channel.localAddress?.port ?? 0) ?? (isFull ? .serviceUnavailable : .upgradeRequired)
-    let headers: HTTPHeaders = ["content-length": "0", "connection": "close"]
+    let port = context.channel.localAddress?.port ?? 0
+    switch door.file(for: head, at: port) {
+    case .success(let file)?:
+      answer(.ok, WebPage.headers(file.type, port: port, framedBy: door.origins.sorted()), file.bytes, context)
+    case .failure(let refusal)?: answer(refusal.status, [:], ByteBuffer(), context)
+    case nil:
+      let isFull = service.value.webSockets >= WebDoor.limit
+      answer(door.refusal(of: head, at: port) ?? (isFull ? .serviceUnavailable : .upgradeRequired), [:], ByteBuffer(), context)
+    }
+  }
+
+  private func answer(_ status: HTTPResponseStatus, _ headers: HTTPHeaders, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
+    var headers = headers
+    headers.add(contentsOf: ["content-length": "\(body.readableBytes)", "connection": "close"])
     context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+    context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     let channel = context.channel
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
   }
