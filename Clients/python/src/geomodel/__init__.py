@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._generated import types
     from ._geopandas import to_geodataframe
     from ._outline import outline
+    from ._page import Preview, preview, preview_flags
     from ._parts import Parts, SyncParts
     from ._streams import Stream
     from ._subscriptions import (
@@ -54,6 +55,7 @@ _MODULES = {
     "_find": ("find_server",),
     "_geopandas": ("to_geodataframe",),
     "_outline": ("outline",),
+    "_page": ("Preview", "preview", "preview_flags"),
     "_parts": ("Parts", "SyncParts"),
     "_streams": ("Stream",),
     "_subscriptions": (
@@ -83,6 +85,7 @@ __all__ = [
     "LocationSubscription",
     "NotificationsLostError",
     "Parts",
+    "Preview",
     "ProtocolError",
     "Server",
     "ServerDiedError",
@@ -105,6 +108,8 @@ __all__ = [
     "launch",
     "launch_sync",
     "outline",
+    "preview",
+    "preview_flags",
     "to_geodataframe",
     "types",
 ]

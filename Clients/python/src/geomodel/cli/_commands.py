@@ -25,6 +25,7 @@ COMMANDS: dict[str, Command] = {
     "export": Command("geomodel.cli._export", "write the features that match to a file"),
     "convert": Command("geomodel.cli._convert", "write a file in another format"),
     "watch": Command("geomodel.cli._watch", "print the changes of a model as they happen"),
+    "preview": Command("geomodel.cli._preview", "show a model in a browser, live"),
     "serve": Command("geomodel.cli._serve", "be the server on standard input and output"),
     "attach": Command("geomodel.cli._attach", "connect standard input and output to a server that runs"),
     "mcp": Command("geomodel.mcp", "serve an agent by the Model Context Protocol"),

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     with Session(options) as session:
         problems: list[Any] = []
         if options.file is not None:
-            problems = _opened(session, options).get("problems", [])
+            problems = opened(session, options, options.file).get("problems", [])
         model = {plural: session.call(f"{kind}/list", {})[plural] for kind, plural in _LISTS.items()}
         document = session.call("document/get", {})
         if options.json:
@@ -46,13 +46,13 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _opened(session: Session, options: argparse.Namespace) -> Mapping[str, Any]:
-    path = os.path.abspath(options.file) if "://" not in options.file and options.file != "-" else options.file
+def opened(session: Session, options: argparse.Namespace, file: str) -> Mapping[str, Any]:
+    path = os.path.abspath(file) if "://" not in file and file != "-" else file
     method = "package/open" if path.endswith(".gmpk") else "document/open" if is_document(path) else None
     if method is None:
-        return session.open(options.file, options)
-    opened: dict[str, Any] = session.call(method, {"path": path}, f"opening {os.path.basename(path)}")
-    return opened
+        return session.open(file, options)
+    answer: dict[str, Any] = session.call(method, {"path": path}, f"opening {os.path.basename(path)}")
+    return answer
 
 
 def _outline(name: str, document: Mapping[str, Any], model: Mapping[str, list[dict[str, Any]]]) -> None:

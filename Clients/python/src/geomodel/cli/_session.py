@@ -23,7 +23,7 @@ class Session:
         flags: list[str] = []
         name = getattr(options, "attach", None)
         if name is not None:
-            flags += ["--attach", name]
+            flags += ["--attach", name, *getattr(options, "server_flags", ())]
         if getattr(options, "allow_network", False):
             flags.append("--allow-network")
         command = [*find_server(options.server), *_start.flags((), (), options.trace_file, flags)]
