@@ -42,6 +42,16 @@ package enum StateService: StateHandlers {
     return .init(subscription: id, revision: client.world.revision, snapshot: whole)
   }
 
+  package static func observePaths(_ params: ObservePaths.Params, on client: any HandlerClient) throws -> ObservePaths.Result {
+    let patterns = try params.paths.enumerated().map {
+      try pattern($1, "/params/paths/\($0)", followsReferences: false)
+    }
+    let id = try client.subscribers.makeID()
+    client.subscribers.add(
+      PathSubscriber(id: id, patterns: patterns, maxRate: params.maxRate, base: client.world.revision), client.world)
+    return .init(subscription: id, revision: client.world.revision)
+  }
+
   package static func unobserve(_ params: Unobserve.Params, on client: any HandlerClient) throws -> Unobserve.Result {
     client.subscribers.remove(params.subscription)
     // Replies may have been held back until its delivery.

@@ -9,7 +9,7 @@ public struct WebPage: Sendable {
   /// What may be served, by name, with its media type.
   private static let types = [
     "index.html": "text/html; charset=utf-8", "preview.css": "text/css; charset=utf-8", "maplibre-gl.css": "text/css; charset=utf-8",
-    "maplibre-gl.js": script, "preview.js": script, "connection.js": script, "replica.js": script, "camera.js": script, "drawing.js": script,
+    "maplibre-gl.js": script, "preview.js": script, "connection.js": script, "model.js": script, "camera.js": script, "drawing.js": script,
     "features.js": script, "panel.js": script,
   ]
   private static let script = "text/javascript; charset=utf-8"
