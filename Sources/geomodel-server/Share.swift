@@ -74,7 +74,9 @@ func listen(_ flags: Flags, _ name: String) -> Never {
   if let port = flags.webPort {
     let page = flags.previewDirectories.isEmpty ? nil : WebPage(folders: flags.previewDirectories)
     if page?.isComplete == false { Flags.leave("geomodel-server: no page in \(flags.previewDirectories.joined(separator: ", "))\n", code: 66, on: 2) }
-    door = WebDoor(port: port, origins: flags.webOrigins, messageBytes: flags.limits.messageBytes, page: page)
+    door = WebDoor(
+      port: port, origins: flags.webOrigins, messageBytes: flags.limits.messageBytes, page: page,
+      earlier: page.flatMap { _ in ServerPlace.read(place.page) })
   }
   let wiring = configuration
   SocketServer.run(

@@ -16,6 +16,8 @@ public struct ServerPlace: Sendable {
   public var recoveredPath: String { path("recovery.path") }
   /// The address of its web socket, with the token, and on a line of its own that of its page, if it has one.
   public var web: String { path("web") }
+  /// Port and token of its page, which outlive it: an open page goes on with the next server of the name.
+  public var page: String { path("page") }
   /// What a server says that was started in the background.
   public var log: String { path("log") }
 

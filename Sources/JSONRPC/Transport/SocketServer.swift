@@ -86,6 +86,7 @@ public final class SocketServer {
         web.open(for: server, on: eventLoop).whenComplete { result in
           switch result {
           case .success(let port):
+            if web.page != nil, !ServerPlace.write(web.key(port), to: place.page) { logger.error("\(place.page): \(errorText())") }
             if !ServerPlace.write(web.urls(port), to: place.web) { logger.error("\(place.web): \(errorText())") }
           case .failure(let error):
             logger.critical("no web sockets at port \(web.port): \(error)")

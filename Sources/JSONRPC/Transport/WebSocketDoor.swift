@@ -18,14 +18,24 @@ public struct WebDoor: Sendable {
   let messageBytes: Int
   /// What a client has to know.
   let token: String
+  /// Whether it may have another port where its own is taken.
+  let mayMove: Bool
   /// What browsers are shown; nil for nothing.
   let page: WebPage?
 
-  public init(port: Int, origins: [String], messageBytes: Int, page: WebPage? = nil) {
-    self.port = port
+  /// - Parameter earlier: what ``key(_:)`` said of an earlier server of the name: its page goes on with this one. Nil for none.
+  public init(port: Int, origins: [String], messageBytes: Int, page: WebPage? = nil, earlier: String? = nil) {
+    let parts = (earlier ?? "").split { $0 == " " || $0 == "\n" }
+    let earlierPort = parts.count == 2 && parts[1].utf8.count == 64 ? Int(parts[0]) : nil
+    self.port = port == 0 ? earlierPort ?? 0 : port
+    mayMove = port == 0
     self.page = page
     self.messageBytes = min(Int(UInt32.max), messageBytes)
     self.origins = Set(origins)
+    guard earlierPort == nil else {
+      token = String(parts[1])
+      return
+    }
     var source = SystemRandomNumberGenerator()
     token = (0..<4).map { _ in
       let digits = String(source.next(), radix: 16)
@@ -42,6 +52,9 @@ public struct WebDoor: Sendable {
   func urls(_ port: Int) -> String {
     "ws://127.0.0.1:\(port)/?token=\(token)\n" + (page == nil ? "" : "http://127.0.0.1:\(port)/\(token)/\n")
   }
+
+  /// What the next server of the name needs, so that pages find it.
+  func key(_ port: Int) -> String { "\(port) \(token)\n" }
 
   /// Why a request for a web socket is refused; nil if it is not.
   ///
@@ -60,6 +73,12 @@ public struct WebDoor: Sendable {
     let parts = request.uri.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
     guard isFromHere(request, at: port) else { return .failure(Refusal(status: .forbidden)) }
+    if parts[0] == "proof", (1...64).contains(parts[1].utf8.count) {
+      // Whoever has the port while no server runs shall not get the token from a page that looks for it. The port is in the hash, so that
+      // nobody can have it from this server at another.
+      let proof = SHA256.digits(of: Array("\(parts[1]):\(port):\(token)".utf8))
+      return .success(("text/plain", ByteBuffer(string: proof)))
+    }
     guard isToken(Array(parts[0].utf8)) else { return .failure(Refusal(status: .unauthorized)) }
     guard request.method == .GET else { return .failure(Refusal(status: .methodNotAllowed)) }
     return page.file(parts[1].prefix { $0 != "?" }).map { .success($0) } ?? .failure(Refusal(status: .notFound))
@@ -108,12 +127,15 @@ extension WebDoor {
   /// Listens; the future's value is the port.
   func open(for service: some WebService, on eventLoop: any EventLoop) -> EventLoopFuture<Int> {
     let bound = LoopBound(service as any WebService, on: service.loop)
-    return ServerBootstrap(group: eventLoop)
+    let bootstrap = ServerBootstrap(group: eventLoop)
       .serverChannelOption(.backlog, value: 64)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in configure(channel, bound) }
-      .bind(host: "127.0.0.1", port: port)
+    return bootstrap.bind(host: "127.0.0.1", port: port)
+      .flatMapError { error in
+        port != 0 && mayMove ? bootstrap.bind(host: "127.0.0.1", port: 0) : eventLoop.makeFailedFuture(error)
+      }
       .map { $0.localAddress?.port ?? 0 }
   }
 

@@ -62,7 +62,7 @@ def preview(name: str = "default", *, view: str | None = None, height: int = 480
     """The live preview of a server that clients share, for notebooks: a page beneath the cell, with `url` for a browser.
 
     The server runs already, with the page: `geomodel preview NAME` in a shell starts it, or
-    `launch_sync(args=["--attach", NAME, *geomodel.preview_flags()])`.
+    `launch_sync(attach=NAME, args=geomodel.preview_flags())`.
     """
     url = address(find_server(server), name)
     if url is None:

@@ -38,6 +38,11 @@ export class Camera {
     return this.#view?.view;
   }
 
+  /** Whether the server has all that was moved here. */
+  get isSettled() {
+    return !this.#isSending && !this.#isAhead;
+  }
+
   /** The view as it was last read. */
   set state(view) {
     if (view.view === this.#view?.view) this.#view = view;

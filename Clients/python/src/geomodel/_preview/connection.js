@@ -33,6 +33,11 @@ export class Connection {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
+  /** Number of requests without an answer. */
+  get waiting() {
+    return this.#pending.size;
+  }
+
   /** The result of a method. Rejects with a RefusedError, or with another Error where the session ends. */
   call(method, params = {}, signal = undefined) {
     if (!this.isOpen) return Promise.reject(new Error("there is no connection"));
@@ -83,6 +88,23 @@ export class Connection {
     else waiting.resolve(message.result);
   }
 
+  /** Connects again, but only to a server that knows the token: somebody else may have the port meanwhile, and shall not learn it. */
+  async #again() {
+    const nonce = crypto.randomUUID(), text = new TextEncoder().encode(`${nonce}:${location.port}:${this.#token}`);
+    try {
+      const [answer, digest] = await Promise.all([fetch(`/proof/${nonce}`).then((found) => found.text()), crypto.subtle.digest("SHA-256", text)]);
+      const proof = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+      if (answer === proof) return this.#connect();
+    } catch {
+      // Nobody is there.
+    }
+    this.#later();
+  }
+
+  #later() {
+    setTimeout(() => this.#again(), DELAYS[Math.min(this.#attempts++, DELAYS.length - 1)]);
+  }
+
   #closed() {
     for (const waiting of this.#pending.values()) {
       waiting.forget();
@@ -90,6 +112,6 @@ export class Connection {
     }
     this.#pending.clear();
     this.onClosed("The server has ended or cannot be reached. The page goes on when it is back.");
-    setTimeout(() => this.#connect(), DELAYS[Math.min(this.#attempts++, DELAYS.length - 1)]);
+    this.#later();
   }
 }

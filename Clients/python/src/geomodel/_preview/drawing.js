@@ -122,6 +122,10 @@ export class Drawing {
     if (ids.join() !== this.#map.getLayersOrder().filter((id) => id !== "background").join()) for (const id of ids) this.#map.moveLayer(id);
   }
 
+  get isIdle() {
+    return !this.#isDrawing;
+  }
+
   /** What styles leave out, by the id of the layer or overlay. */
   get notExpressed() {
     return new Map([...this.#drawn].filter(([, { notExpressed }]) => notExpressed?.length).map(([key, { notExpressed }]) => [key.split(":")[1], notExpressed]));

@@ -12,10 +12,11 @@ export class Features {
   #origin;
   #popup = null;
   #marker = null;
-  #circle = null;
+
+  /** Where the device is shown: longitude and latitude. */
+  place = null;
 
   constructor(map, connection, camera, origin) {
-    Object.assign(this, { lastPopup: null });
     this.#map = map;
     this.#connection = connection;
     this.#camera = camera;
@@ -48,8 +49,8 @@ export class Features {
 
   /** Shows where the device is; null for nowhere. */
   locate(location) {
-    const place = location?.position?.coordinates;
-    if (place === undefined) {
+    const place = (this.place = location?.position?.coordinates ?? null);
+    if (place === null) {
       this.#marker?.remove();
       this.#marker = null;
       return;

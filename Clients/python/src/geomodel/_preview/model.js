@@ -33,6 +33,11 @@ export class Model {
     this.#onChange = onChange;
   }
 
+  /** Number of changed objects that are yet to be read. */
+  get waiting() {
+    return this.#touched.size + (this.#isReading ? 1 : 0);
+  }
+
   /** Reads everything, in a new session. */
   async begin(wanted) {
     this.#wanted = wanted;
