@@ -1253,6 +1253,127 @@ public enum LayerProtocol {
     }
   }
 
+  /// Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the
+  /// picture.
+  public enum Render {
+    public static let name: StaticString = "layer/render"
+
+    public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
+      /// The format.
+      public var format: PictureProtocol.PictureFormat
+      /// Pixels of a PNG to a device-independent pixel, each way.
+      public var pixelRatio: Double
+      /// The file to write; its folder has to exist. Without it the picture is in the answer.
+      public var path: String?
+      /// Whether a file of that name is replaced; else it is refused with `fileExists`.
+      public var replace: Bool
+      /// Whether there is no background.
+      public var transparent: Bool
+      /// The background; when absent, the `backgroundColor` of the map or scene, or else white.
+      public var background: String?
+      /// Whether labels are drawn.
+      public var labels: Bool
+      /// Whether it is seen what is selected.
+      public var selection: Bool
+      /// What the picture has besides the map.
+      public var layout: PictureProtocol.PictureLayout?
+      /// Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.
+      public var pick: Bool
+      /// Width of the picture. Unit: device-independent pixel.
+      public var width: Double
+      /// Height of the picture. Unit: device-independent pixel.
+      public var height: Double
+      /// The spatial reference in which it is drawn; when absent, that of the features.
+      public var spatialReference: String?
+      /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin
+      /// of a twentieth.
+      public var extent: SessionProtocol.Envelope?
+      /// The layer.
+      public var layer: String
+
+      public init(
+        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
+        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, width: Double = 800,
+        height: Double = 600, spatialReference: String? = nil, extent: SessionProtocol.Envelope? = nil, layer: String
+      ) {
+        self.format = format
+        self.pixelRatio = pixelRatio
+        self.path = path
+        self.replace = replace
+        self.transparent = transparent
+        self.background = background
+        self.labels = labels
+        self.selection = selection
+        self.layout = layout
+        self.pick = pick
+        self.width = width
+        self.height = height
+        self.spatialReference = spatialReference
+        self.extent = extent
+        self.layer = layer
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let format = json["format"]
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        let pixelRatio = json["pixelRatio"]
+        self.pixelRatio = try pixelRatio.isPresent
+          ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
+          : 1
+        let path = json["path"]
+        self.path = try path.isPresent ? SessionProtocol.readFilePath(path) : nil
+        let replace = json["replace"]
+        self.replace = try replace.isPresent ? replace.bool() : false
+        let transparent = json["transparent"]
+        self.transparent = try transparent.isPresent ? transparent.bool() : false
+        let background = json["background"]
+        self.background = try background.isPresent ? SymbologyProtocol.readColor(background) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent ? labels.bool() : true
+        let selection = json["selection"]
+        self.selection = try selection.isPresent ? selection.bool() : true
+        let layout = json["layout"]
+        self.layout = try layout.isPresent ? PictureProtocol.PictureLayout(from: layout) : nil
+        let pick = json["pick"]
+        self.pick = try pick.isPresent ? pick.bool() : false
+        let width = json["width"]
+        self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 800
+        let height = json["height"]
+        self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 600
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let extent = json["extent"]
+        self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision that is drawn.
+      public var revision: Int
+      /// The picture.
+      public var picture: PictureProtocol.Picture
+
+      public init(revision: Int, picture: PictureProtocol.Picture) {
+        self.revision = revision
+        self.picture = picture
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("picture")
+        picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
   /// A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad
   /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one
   /// layer, whose name is the id of the layer.

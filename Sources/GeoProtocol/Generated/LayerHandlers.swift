@@ -21,6 +21,7 @@ public protocol LayerHandlers: MethodHandlers {
   typealias LabelFor = LayerProtocol.LabelFor
   typealias PopupFor = LayerProtocol.PopupFor
   typealias Legend = LayerProtocol.Legend
+  typealias Render = LayerProtocol.Render
   typealias Tile = LayerProtocol.Tile
   typealias ClassBreaks = LayerProtocol.ClassBreaks
 
@@ -75,6 +76,10 @@ public protocol LayerHandlers: MethodHandlers {
   /// The legend: an entry for each symbol of the renderer, the default symbol last.
   static func legend(_ params: Legend.Params, in world: inout Types.World) throws -> TaskPlan<Types, Legend.Result>
 
+  /// Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the
+  /// picture.
+  static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
+
   /// A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad
   /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.
   static func tile(_ params: Tile.Params, in world: inout Types.World) throws -> TaskPlan<Types, Tile.Result>
@@ -107,6 +112,7 @@ extension LayerHandlers {
     host.query("layer/labelFor", labelFor)
     host.query("layer/popupFor", popupFor)
     host.task("layer/legend", legend)
+    host.task("layer/render", render)
     host.task("layer/tile", tile)
     host.task("layer/classBreaks", classBreaks)
   }

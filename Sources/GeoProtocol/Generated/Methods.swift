@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "4367d0b7d4cd129d"
+  public static let hash = "810da569ad502981"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -42,7 +42,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "initialize", domain: "session", shape: .lifecycle, since: "0.1.0",
       params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict", "clock",
-      "readOnly"], required: [],
+      "readOnly", "textMetrics"], required: [],
       errors: [.versionMismatch, .alreadyInitialized, .pathRefused]
     ),
     MethodInfo(
@@ -501,6 +501,17 @@ public enum WireProtocol {
       .writerFailed, .unknownFormat, .noGeometry, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/render", domain: "feature", shape: .task, since: "0.7.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "format", "pixelRatio",
+      "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "width", "height",
+      "outSpatialReference"], required: [],
+      errors: [.notLoaded, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
+      .saveFailed, .pathRefused, .unknownId, .wrongKind, .unknownSpatialReference, .transformFailed,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/buffer", domain: "feature", shape: .task, since: "0.5.0",
@@ -1040,6 +1051,13 @@ public enum WireProtocol {
       errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified]
     ),
     MethodInfo(
+      name: "layer/render", domain: "layer", shape: .task, since: "0.7.0",
+      params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
+    ),
+    MethodInfo(
       name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",
       params: ["z", "x", "y", "properties", "maxFeatures", "maxBytes", "layer"], required: ["z", "x", "y", "layer"],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
@@ -1341,6 +1359,13 @@ public enum WireProtocol {
       errors: [.unknownId, .invalidItems]
     ),
     MethodInfo(
+      name: "overlay/render", domain: "overlay", shape: .task, since: "0.7.0",
+      params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      "layout", "pick", "width", "height", "spatialReference", "extent", "overlay"], required: ["overlay"],
+      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
+    ),
+    MethodInfo(
       name: "overlay/tile", domain: "overlay", shape: .task, since: "0.7.0",
       params: ["z", "x", "y", "properties", "maxFeatures", "maxBytes", "overlay"], required: ["z", "x", "y",
       "overlay"],
@@ -1482,6 +1507,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "state/observe", domain: "state", shape: .session, since: "0.1.0",
       params: ["paths", "exceptOrigin", "maxRate", "edits"], required: ["paths"],
+      errors: [.invalidPath]
+    ),
+    MethodInfo(
+      name: "state/observePaths", domain: "state", shape: .session, since: "0.7.0",
+      params: ["paths", "maxRate"], required: ["paths"],
       errors: [.invalidPath]
     ),
     MethodInfo(
@@ -1650,6 +1680,18 @@ public enum WireProtocol {
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "maxBytes",
       "returnPopupsOnly", "returnGeometry", "offset"], required: ["view", "screenPoint"],
       errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "view/render", domain: "view", shape: .task, since: "0.7.0",
+      params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      "layout", "pick", "view", "width", "height", "location"], required: ["view"],
+      errors: [.unknownId, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
+      .saveFailed, .pathRefused]
+    ),
+    MethodInfo(
+      name: "view/labels", domain: "view", shape: .task, since: "0.7.0",
+      params: ["view"], required: ["view"],
+      errors: [.unknownId, .painterFailed, .resultTooLarge]
     ),
     MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",

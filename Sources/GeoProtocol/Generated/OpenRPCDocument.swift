@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4367d0b7d4cd129d"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"810da569ad502981"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -15,6 +15,7 @@ public enum OpenRPCDocument {
 {"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. When absent true, but false for a client that offers only 0.1 or 0.2. Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"clock","description":"The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).","required":false,"schema":{"$ref":"#/components/schemas/ClockMode"}},\#
 {"name":"readOnly","description":"Whether the client only reads: what would change the model is refused with `readOnlyClient`, but for its own presence (`client/update`).","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"textMetrics","description":"Where the sizes of texts in this session come from. `estimated` places labels the same way on every machine.","required":false,"schema":{"$ref":"#/components/schemas/TextMetrics","default":"fonts"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","strict","serverInfo","capabilities","client"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session. A client that offers only older versions gets this one, and a `$/logMessage` that says so."},\#
 "strict":{"type":"boolean","description":"Whether unknown members in params are refused."},\#
 "serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"The server."},\#
@@ -33,18 +34,19 @@ public enum OpenRPCDocument {
 {"name":"session/echo","summary":"Returns its params unchanged, for tests of a transport.","description":"Returns its params unchanged, for tests of a transport.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"value","description":"Anything.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionEchoResult","schema":{"type":"object","properties":{"value":{"description":"The same value. (All other members are returned, too.)"}}}},\#
 "examples":[{"name":"example","params":[{"name":"value","value":[1,"two",null]}],"result":{"name":"result","value":{"value":[1,"two",null]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"session/status","summary":"Counters and memory of the server.","description":"Counters and memory of the server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionStatusResult","schema":{"type":"object","required":["revision","tasks","traffic","model","access"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+{"name":"session/status","summary":"Counters and memory of the server.","description":"Counters and memory of the server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionStatusResult","schema":{"type":"object","required":["revision","tasks","traffic","model","textMetrics","access"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "tasks":{"$ref":"#/components/schemas/TaskCounts","description":"Tasks."},\#
 "traffic":{"$ref":"#/components/schemas/TrafficCounts","description":"Messages."},\#
 "model":{"$ref":"#/components/schemas/ModelCounts","description":"Objects."},\#
 "residentBytes":{"type":"integer","description":"Resident memory; null if the system does not report it.","x-unit":"byte"},\#
+"textMetrics":{"$ref":"#/components/schemas/TextMetrics","description":"Where the sizes of texts come from: `estimated` if the client asked for it, or the libraries for pictures are missing."},\#
 "confinement":{"type":"array","items":{"$ref":"#/components/schemas/Confinement"},\#
 "description":"What confines the processes that read files; null before the first such process has begun."},\#
 "access":{"$ref":"#/components/schemas/FileAccess","description":"Where this server reads and writes files."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"tasks":{"running":0,"working":0,"started":1},\#
 "traffic":{"received":8,"sent":6,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":0,"graphics":0,"locationSources":0,"subscriptions":1},\#
-"residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
+"residentBytes":11534336,"textMetrics":"estimated","confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":1000}},\#
 {"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
@@ -1410,6 +1412,60 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"large.geojson"},\#
 {"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":9,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":2,"exceededLimit":false,"bytes":355,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/render","summary":"Draws the features of a layer or an overlay that match, with their symbols and labels, so that all fit into the picture with a margin of a twentieth.","description":"Draws the features of a layer or an overlay that match, with their symbols and labels, so that all fit into the picture with a margin of a twentieth.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"outSpatialReference","description":"The spatial reference in which they are drawn; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureRenderResult","schema":{"type":"object","required":["revision","count","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"count":{"type":"integer","minimum":0,"description":"The number of features that match."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"path","value":"map.png"},\#
+{"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":8,"count":2,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"feature/buffer","summary":"Areas around features: each with the attributes of its feature, or all as one.","description":"Areas around features: each with the attributes of its feature, or all as one. In the plane, or with `geodetic` on the ellipsoid; planar distances in degrees are refused with `planarDegrees`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3050,6 +3106,40 @@ public enum OpenRPCDocument {
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"layer/render","summary":"Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the picture.","description":"Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the picture.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"path","value":"map.png"},\#
+{"name":"width","value":400},\#
+{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"layer/tile","summary":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the layer.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
@@ -3802,6 +3892,38 @@ public enum OpenRPCDocument {
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":4,"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"overlay/render","summary":"Draws an overlay alone, whether visible or not, so that it fits into the picture.","description":"Draws an overlay alone, whether visible or not, so that it fits into the picture.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"path","value":"map.png"},\#
+{"name":"width","value":400},\#
+{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"overlay/tile","summary":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the overlay.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
@@ -4205,6 +4327,13 @@ public enum OpenRPCDocument {
 "description":"The current values. Absent when larger than 1 MiB: it then follows as `state/snapshotPart`, before any delta."}}}},\#
 "errors":[{"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"paths","value":["/views/v1/viewpoint"]}],"result":{"name":"result","value":{"subscription":"sub1","revision":4,"snapshot":[{"path":"/views/v1/viewpoint","value":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}]}}}],"x-shape":"session","x-since":"0.1.0"},\#
+{"name":"state/observePaths","summary":"Subscribes to paths as `state/observe` does, but sends only where something has changed, by `state/touched`, no values and no snapshot.","description":"Subscribes to paths as `state/observe` does, but sends only where something has changed, by `state/touched`, no values and no snapshot. It costs a client the same whatever the size of the model: one that draws a view asks anew for the objects and tiles that have changed. Until `state/unobserve`; it does not end when objects close.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":100}},\#
+{"name":"maxRate","description":"Maximum rate of notifications, by the clock, real or manual; changes until the next one are coalesced.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
+"x-unit":"1/second"},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateObservePathsResult","schema":{"type":"object","required":["subscription","revision"],"properties":{"subscription":{"type":"string","description":"The handle."},\#
+"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+"errors":[{"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"paths","value":["/overlays/*","/layers/*"]}],"result":{"name":"result","value":{"revision":4,"subscription":"sub2"}}}],"x-shape":"session","x-since":"0.7.0"},\#
 {"name":"state/set","summary":"Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.","description":"Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"path","description":"JSON Pointer, without wildcards.","required":true,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"value","description":"The new value; null when absent.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateSetResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -4745,6 +4874,42 @@ public enum OpenRPCDocument {
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"exceededLimit":false,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"view/render","summary":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it.","description":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight above.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture; that of the view's screen when absent. Center, scale and rotation are those of the view.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture; that of the view's screen when absent.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"location","description":"Whether the location of the view's display is drawn: a disc, or a triangle that points where it goes, with a circle of its accuracy.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"name":"path","value":"map.png"}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"view/labels","summary":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","description":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewLabelsResult","schema":{"type":"object","required":["revision","textMetrics","labels","omittedLabelCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision."},\#
+"textMetrics":{"$ref":"#/components/schemas/TextMetrics","description":"Where the sizes of the texts come from."},\#
+"labels":{"type":"array","items":{"$ref":"#/components/schemas/PlacedLabel"},\#
+"description":"The labels that found room."},\#
+"omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of those that found none."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":8,"textMetrics":"estimated","labels":[],"omittedLabelCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
@@ -6163,6 +6328,59 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "leftOut":{"type":"array","items":{"$ref":"#/components/schemas/LeftOutLayer"},\#
 "description":"The layers that are not in it; absent when all are."}},\#
 "examples":[{"revision":9,"path":"/data/harbour.gmpk","bytes":100000,"files":[{"path":"data/world.gpkg","bytes":98304}],"tables":[{"source":"world","sourceLayer":"cities","count":12}]}],"x-since":"0.5.0","x-domain":"package"},\#
+"PictureFormat":{"title":"PictureFormat","description":"A format of pictures.","type":"string","enum":["png","svg","pdf"],"x-enum-descriptions":{"png":"Pixels, with transparency.","svg":"Scalable Vector Graphics.","pdf":"A page of the size of the picture."},\#
+"examples":["png"],"x-since":"0.7.0","x-domain":"picture"},\#
+"TextMetrics":{"title":"TextMetrics","description":"Where the sizes of texts come from.","type":"string","enum":["fonts","estimated"],"x-enum-descriptions":{"fonts":"From the fonts with which they are drawn.","estimated":"Without fonts: each code point is half of the size wide, each line is the size high. The same on every machine, and used where the libraries for pictures are missing."},\#
+"examples":["fonts"],"x-since":"0.7.0","x-domain":"picture"},\#
+"Picture":{"title":"Picture","description":"A picture that was drawn.","type":"object","required":["format","width","height","bytes","labelCount","omittedLabelCount","missingGlyphCount"],"properties":{"format":{"$ref":"#/components/schemas/PictureFormat","description":"The format."},\#
+"width":{"type":"integer","minimum":1,"description":"Width in pixels of the picture; of SVG and PDF, in device-independent pixels."},\#
+"height":{"type":"integer","minimum":1,"description":"Height, likewise."},\#
+"bytes":{"type":"integer","minimum":0,"description":"The size of the file."},\#
+"data":{"type":"string","description":"The file in base64; absent with `path`."},\#
+"path":{"type":"string","description":"The absolute path of the file that was written; absent without `path`."},\#
+"labelCount":{"type":"integer","minimum":0,"description":"The number of labels that are drawn."},\#
+"omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of labels that found no room."},\#
+"missingGlyphCount":{"type":"integer","minimum":0,"description":"The number of characters that no font has; each is drawn as a box."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/UndrawnLayer"},\#
+"description":"Layers that are not drawn because their positions have no coordinates in the map's reference; absent when there are none."},\#
+"pick":{"$ref":"#/components/schemas/PickedItems","description":"What is drawn at each pixel; only with `pick`."}},\#
+"examples":[{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":12,"omittedLabelCount":3,"missingGlyphCount":0}],"x-since":"0.7.0","x-domain":"picture"},\#
+"UndrawnLayer":{"title":"UndrawnLayer","description":"A layer or overlay that is not drawn, and why.","type":"object","required":["error"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"error":{"$ref":"#/components/schemas/Failure","description":"Why."}},\#
+"examples":[{"layer":"moon","error":{"kind":"transformFailed","message":"There is no transformation from EPSG:4326 to IAU_2015:30100."}}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PictureLayout":{"title":"PictureLayout","description":"What a picture has besides the map: drawn above it, at its edges. Texts and numbers are by the environment's conventions.","type":"object","properties":{"title":{"type":"string","maxLength":200,"description":"A title, at the top."},\#
+"attribution":{"type":"string","maxLength":500,"description":"Whose data it is, at the bottom right."},\#
+"legend":{"type":"boolean","description":"Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.","default":false},\#
+"scaleBar":{"type":"boolean","description":"Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.","default":false},\#
+"northArrow":{"type":"boolean","description":"Whether there is an arrow to true north at the middle of the picture.","default":false},\#
+"graticule":{"$ref":"#/components/schemas/Graticule","description":"Meridians and parallels above the layers."}},\#
+"examples":[{"title":"Harbour","legend":true,"scaleBar":true,"northArrow":true}],"x-since":"0.7.0","x-domain":"picture"},\#
+"Graticule":{"title":"Graticule","description":"Lines of longitude and latitude, with their degrees at the left and the bottom.","type":"object","properties":{"interval":{"type":"number","maximum":90,"exclusiveMinimum":0,"description":"Degrees between the lines; when absent, a round number that gives some five lines each way. With one that would give more than 400 lines none are drawn.","x-unit":"degree"},\#
+"color":{"$ref":"#/components/schemas/Color","description":"The colour of lines and texts.","default":"#808080"}},\#
+"examples":[{"interval":10,"color":"#808080"}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PickedItems":{"title":"PickedItems","description":"What is drawn at each pixel of a picture, drawn without smooth edges. Labels and the location are drawn as nothing.","type":"object","required":["pixels","items"],"properties":{"pixels":{"type":"string","description":"In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items` of what is on top, counted from 1."},\#
+"items":{"type":"array","items":{"$ref":"#/components/schemas/PickedItem"},\#
+"description":"What is seen, by its number; numbers of what is not seen are left out of `pixels`, not of the list."}},\#
+"examples":[{"pixels":"AAAAAAEAAAA=","items":[{"layer":"cities","id":1}]}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PickedItem":{"title":"PickedItem","description":"A feature, a graphic or a cluster that is drawn.","type":"object","required":["id"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the lowest id of its points."}},\#
+"examples":[{"layer":"cities","id":1}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PlacedLabel":{"title":"PlacedLabel","description":"A label where it is drawn.","type":"object","required":["id","definition","text","center","width","height","angle","symbol"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the lowest id of its points."},\#
+"definition":{"type":"integer","minimum":0,"description":"The index of its definition among those of the layer or overlay."},\#
+"text":{"type":"string","description":"The text."},\#
+"center":{"$ref":"#/components/schemas/ScreenPoint","description":"The middle of its box."},\#
+"width":{"type":"number","minimum":0,"description":"Width of the text, without its halo.","x-unit":"device-independent pixel"},\#
+"height":{"type":"number","minimum":0,"description":"Height of the text, without its halo.","x-unit":"device-independent pixel"},\#
+"angle":{"type":"number","description":"Clockwise, about the middle of the box; of a text along a bent line, that of the line between its ends.","x-unit":"degree"},\#
+"line":{"type":"array","items":{"$ref":"#/components/schemas/ScreenPoint"},\#
+"description":"The line along which the text is bent, through the middle of its letters; absent where it is straight."},\#
+"symbol":{"$ref":"#/components/schemas/Symbol","description":"How it is drawn, with its text."}},\#
+"examples":[{"layer":"cities","id":1,"definition":0,"text":"Paris","center":{"x":420,"y":290},\#
+"width":34.5,"height":14,"angle":0,"symbol":{"type":"text","text":"Paris","size":12}}],"x-since":"0.7.0","x-domain":"picture"},\#
 "Scene":{"title":"Scene","description":"A scene.","type":"object","required":["scene","revision","loadStatus","operationalLayers","tables","bookmarks","spatialReference","baseSurface"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -7189,7 +7407,14 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.5.0"},\#
 "packageExpired":{"code":-31163,"message":"The package was to be used until a time that has come.","data":{"kind":"packageExpired","path":"/data/harbour.gmpk","expected":"allowExpired: true","expires":"2001-01-01T00:00:00Z"},\#
 "x-data":{"type":"object","required":["expires"],"properties":{"expires":{"type":"string","description":"The time, RFC 3339."}}},\#
-"x-since":"0.5.0"}}},\#
+"x-since":"0.5.0"},\#
+"painterFailed":{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed","signal":9},\#
+"x-data":{"type":"object","properties":{"signal":{"type":"integer","description":"The signal that ended it, if known."}}},\#
+"x-since":"0.7.0"},\#
+"pictureTooLarge":{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge","path":"/params/pixelRatio","expected":"at most 268435456 pixels","width":40000,"height":30000},\#
+"x-data":{"type":"object","required":["width","height"],"properties":{"width":{"type":"integer","description":"Its width in pixels."},\#
+"height":{"type":"integer","description":"Its height in pixels."}}},\#
+"x-since":"0.7.0"}}},\#
 "x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired","tooExpensive","engineFailed","readOnlyClient","serverLost"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
 {"name":"exit","description":"Ends the process, with status 0 after `shutdown`, else with 1.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
@@ -7283,6 +7508,11 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"reason","description":"Why.","required":true,"schema":{"$ref":"#/components/schemas/EndReason"}},\#
 {"name":"object","description":"The last object that it observed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}}],"example":{"subscription":"sub1","revision":9,"reason":"closed","object":"v1"},\#
 "x-since":"0.2.0"},\#
+{"name":"state/touched","description":"Where something has changed since `base`, for `state/observePaths`.","direction":"serverToClient","coalescing":"merge","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"base","description":"The revision of the previous notification, or of the subscription.","required":true,"schema":{"type":"integer"}},\#
+{"name":"revision","description":"The revision of this notification.","required":true,"schema":{"type":"integer"}},\#
+{"name":"paths","description":"Paths of objects that are new or closed and of members that have changed, such as `/overlays/o1/graphics`, each once, in the order of the first change. Where there are more than 1,000, paths of collections in their place; an empty path is everything.","required":true,"schema":{"type":"array","items":{"type":"string"}}}],"example":{"subscription":"sub1","base":7,"revision":8,"paths":["/overlays/o1/graphics","/layers/l1/opacity"]},\#
+"x-since":"0.7.0"},\#
 {"name":"state/snapshotPart","description":"A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged member by member.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"values","description":"A part of the values.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}},\#

@@ -21,6 +21,7 @@ public protocol OverlayHandlers: MethodHandlers {
   typealias SymbolFor = OverlayProtocol.SymbolFor
   typealias LabelFor = OverlayProtocol.LabelFor
   typealias PopupFor = OverlayProtocol.PopupFor
+  typealias Render = OverlayProtocol.Render
   typealias Tile = OverlayProtocol.Tile
   typealias Legend = OverlayProtocol.Legend
 
@@ -83,6 +84,9 @@ public protocol OverlayHandlers: MethodHandlers {
   /// The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is false.
   static func popupFor(_ params: PopupFor.Params, in world: Types.World) throws -> PopupFor.Result
 
+  /// Draws an overlay alone, whether visible or not, so that it fits into the picture.
+  static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
+
   /// A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad
   /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.
   static func tile(_ params: Tile.Params, in world: inout Types.World) throws -> TaskPlan<Types, Tile.Result>
@@ -113,6 +117,7 @@ extension OverlayHandlers {
     host.query("overlay/symbolFor", symbolFor)
     host.query("overlay/labelFor", labelFor)
     host.query("overlay/popupFor", popupFor)
+    host.task("overlay/render", render)
     host.task("overlay/tile", tile)
     host.task("overlay/legend", legend)
   }

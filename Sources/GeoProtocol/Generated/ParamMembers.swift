@@ -162,6 +162,13 @@ package enum ParamMembers {
       .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
       "cutAtAntimeridian", "path", "driver", "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
     ]),
+    "feature/render": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "format", "pixelRatio", "path", "replace", "transparent",
+      "background", "labels", "selection", .init("layout", .named { pictureLayout }), "pick", "width", "height",
+      "outSpatialReference"
+    ]),
     "feature/buffer": params([
       "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
@@ -413,6 +420,11 @@ package enum ParamMembers {
     "layer/labelFor": params(["layer", "ids", "scale"]),
     "layer/popupFor": params(["layer", "ids"]),
     "layer/legend": params(["layer", "includeCounts"]),
+    "layer/render": params([
+      "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      .init("layout", .named { pictureLayout }), "pick", "width", "height", "spatialReference",
+      .init("extent", .named { envelope }), "layer"
+    ]),
     "layer/tile": params(["z", "x", "y", "properties", "maxFeatures", "maxBytes", "layer"]),
     "layer/classBreaks": params([
       "layer", "field", "expression", "normalizationField", "method", "classCount", "colors",
@@ -517,6 +529,11 @@ package enum ParamMembers {
     "overlay/symbolFor": params(["overlay", "ids"]),
     "overlay/labelFor": params(["overlay", "ids", "scale"]),
     "overlay/popupFor": params(["overlay", "ids"]),
+    "overlay/render": params([
+      "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      .init("layout", .named { pictureLayout }), "pick", "width", "height", "spatialReference",
+      .init("extent", .named { envelope }), "overlay"
+    ]),
     "overlay/tile": params(["z", "x", "y", "properties", "maxFeatures", "maxBytes", "overlay"]),
     "overlay/legend": params(["overlay", "includeCounts"]),
     "package/export": params([
@@ -558,6 +575,7 @@ package enum ParamMembers {
     "source/close": params(["source"]),
     "state/get": params(["path"]),
     "state/observe": params(["paths", "exceptOrigin", "maxRate", "edits"]),
+    "state/observePaths": params(["paths", "maxRate"]),
     "state/set": params(["path", "value"]),
     "state/unobserve": params(["subscription"]),
     "surface/contours": params([
@@ -614,6 +632,11 @@ package enum ParamMembers {
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
       "maxBytes", "returnPopupsOnly", "returnGeometry", "offset"
     ]),
+    "view/render": params([
+      "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      .init("layout", .named { pictureLayout }), "pick", "view", "width", "height", "location"
+    ]),
+    "view/labels": params(["view"]),
     "view/select": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"
     ]),
@@ -705,6 +728,12 @@ package enum ParamMembers {
   ])
 
   package static let featureColumns: ParamShape = .object(["x", "y", "z", "geometry", "ids", "attributes"])
+
+  package static let pictureLayout: ParamShape = .object([
+    "title", "attribution", "legend", "scaleBar", "northArrow", .init("graticule", .named { graticule })
+  ])
+
+  package static let graticule: ParamShape = .object(["interval", "color"])
 
   package static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
 

@@ -256,6 +256,57 @@ public enum StateProtocol {
     }
   }
 
+  /// Subscribes to paths as `state/observe` does, but sends only where something has changed, by `state/touched`, no
+  /// values and no snapshot. It costs a client the same whatever the size of the model: one that draws a view asks
+  /// anew for the objects and tiles that have changed. Until `state/unobserve`; it does not end when objects close.
+  public enum ObservePaths {
+    public static let name: StaticString = "state/observePaths"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// JSON Pointers, `*` for one whole segment.
+      public var paths: [String]
+      /// Maximum rate of notifications, by the clock, real or manual; changes until the next one are coalesced. Unit:
+      /// 1/second.
+      public var maxRate: Double?
+
+      public init(paths: [String], maxRate: Double? = nil) {
+        self.paths = paths
+        self.maxRate = maxRate
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.paths =
+          try json["paths"].array("array of 1 to 100 elements", 1...100) { (e) throws(JSONError) in try e.string() }
+        let maxRate = json["maxRate"]
+        self.maxRate = try maxRate.isPresent
+          ? maxRate.double("number above 0 and at most 1000") { $0 > 0 && $0 <= 1000 }
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The handle.
+      public var subscription: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(subscription: String, revision: Int) {
+        self.subscription = subscription
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("subscription")
+        writer.value(subscription)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
   /// Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.
   public enum Set {
     public static let name: StaticString = "state/set"
@@ -461,6 +512,44 @@ public enum StateProtocol {
         reason.encode(to: &writer)
         writer.key("object")
         writer.value(object)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Where something has changed since `base`, for `state/observePaths`.
+  public enum Touched {
+    public static let name: StaticString = "state/touched"
+
+    public struct Params: JSONEncodable, Sendable {
+      /// The handle.
+      public var subscription: String
+      /// The revision of the previous notification, or of the subscription.
+      public var base: Int
+      /// The revision of this notification.
+      public var revision: Int
+      /// Paths of objects that are new or closed and of members that have changed, such as `/overlays/o1/graphics`,
+      /// each once, in the order of the first change. Where there are more than 1,000, paths of collections in their
+      /// place; an empty path is everything.
+      public var paths: [String]
+
+      public init(subscription: String, base: Int, revision: Int, paths: [String]) {
+        self.subscription = subscription
+        self.base = base
+        self.revision = revision
+        self.paths = paths
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("subscription")
+        writer.value(subscription)
+        writer.key("base")
+        writer.value(base)
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("paths")
+        writer.array(paths) { $1.value($0) }
         writer.endObject()
       }
     }

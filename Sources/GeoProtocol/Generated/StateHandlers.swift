@@ -7,6 +7,7 @@ import JSON
 public protocol StateHandlers: MethodHandlers {
   typealias Get = StateProtocol.Get
   typealias Observe = StateProtocol.Observe
+  typealias ObservePaths = StateProtocol.ObservePaths
   typealias Set = StateProtocol.Set
   typealias Unobserve = StateProtocol.Unobserve
 
@@ -16,6 +17,10 @@ public protocol StateHandlers: MethodHandlers {
   /// Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below
   /// them, the client's own included.
   static func observe(_ params: Observe.Params, on client: Types.Client) throws -> Observe.Result
+
+  /// Subscribes to paths as `state/observe` does, but sends only where something has changed, by `state/touched`, no
+  /// values and no snapshot.
+  static func observePaths(_ params: ObservePaths.Params, on client: Types.Client) throws -> ObservePaths.Result
 
   /// Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.
   static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
@@ -29,6 +34,7 @@ extension StateHandlers {
   public static func register(on host: some MethodHost<Types>) {
     host.query("state/get", get)
     host.session("state/observe", observe)
+    host.session("state/observePaths", observePaths)
     host.command("state/set", set)
     host.session("state/unobserve", unobserve)
   }

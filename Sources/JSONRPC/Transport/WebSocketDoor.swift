@@ -127,15 +127,16 @@ extension WebDoor {
   /// Listens; the future's value is the port.
   func open(for service: some WebService, on eventLoop: any EventLoop) -> EventLoopFuture<Int> {
     let bound = LoopBound(service as any WebService, on: service.loop)
-    let bootstrap = ServerBootstrap(group: eventLoop)
-      .serverChannelOption(.backlog, value: 64)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.maxMessagesPerRead, value: 1)
-      .childChannelInitializer { channel in configure(channel, bound) }
-    return bootstrap.bind(host: "127.0.0.1", port: port)
-      .flatMapError { error in
-        port != 0 && mayMove ? bootstrap.bind(host: "127.0.0.1", port: 0) : eventLoop.makeFailedFuture(error)
-      }
+    @Sendable func bind(_ port: Int) -> EventLoopFuture<any Channel> {
+      ServerBootstrap(group: eventLoop)
+        .serverChannelOption(.backlog, value: 64)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.maxMessagesPerRead, value: 1)
+        .childChannelInitializer { channel in configure(channel, bound) }
+        .bind(host: "127.0.0.1", port: port)
+    }
+    return bind(port)
+      .flatMapError { error in port != 0 && mayMove ? bind(0) : eventLoop.makeFailedFuture(error) }
       .map { $0.localAddress?.port ?? 0 }
   }
 

@@ -58,6 +58,8 @@ class SessionMethods(AsyncCaller):
             traffic: Messages.
             model: Objects.
             residentBytes: Resident memory; null if the system does not report it. (byte)
+            textMetrics: Where the sizes of texts come from: `estimated` if the client asked for it, or
+                the libraries for pictures are missing.
             confinement: What confines the processes that read files; null before the first such process
                 has begun.
             access: Where this server reads and writes files.
@@ -4827,6 +4829,171 @@ class FeatureMethods(AsyncCaller):
                     "layerName": layer_name,
                     "limit": limit,
                     "csvGeometry": csv_geometry,
+                    "outSpatialReference": out_spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def render(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureRenderResult:
+        """Draws the features of a layer or an overlay that match, with their symbols and labels, so that all
+        fit into the picture with a margin of a twentieth.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture. (device-independent pixel; in 1...32768; default 800)
+            height: Height of the picture. (device-independent pixel; in 1...32768; default 600)
+            out_spatial_reference: The spatial reference in which they are drawn; that of the features
+                when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            count: The number of features that match. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.feature.render(layer="cities", path="map.png", where_clause="population > 1000000")
+        """
+        result: t.FeatureRenderResult = await self._call(
+            "feature/render",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
@@ -10378,6 +10545,104 @@ class LayerMethods(AsyncCaller):
         )
         return result
 
+    async def render(
+        self,
+        *,
+        layer: t.ObjectId,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        extent: t.Envelope | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerRenderResult:
+        """Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits
+        them into the picture.
+
+        Args:
+            layer: The layer.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture. (device-independent pixel; in 1...32768; default 800)
+            height: Height of the picture. (device-independent pixel; in 1...32768; default 600)
+            spatial_reference: The spatial reference in which it is drawn; when absent, that of the
+                features.
+            extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
+                drawn with a margin of a twentieth.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotLoadedError: The layer is not loaded.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.layer.render(layer="cities", path="map.png", width=400, height=300)
+        """
+        result: t.LayerRenderResult = await self._call(
+            "layer/render",
+            _given(
+                {
+                    "layer": layer,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
+                    "spatialReference": spatial_reference,
+                    "extent": extent,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def tile(
         self,
         *,
@@ -13219,6 +13484,100 @@ class OverlayMethods(AsyncCaller):
         )
         return result
 
+    async def render(
+        self,
+        *,
+        overlay: t.ObjectId,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        extent: t.Envelope | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.OverlayRenderResult:
+        """Draws an overlay alone, whether visible or not, so that it fits into the picture.
+
+        Args:
+            overlay: The overlay.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture. (device-independent pixel; in 1...32768; default 800)
+            height: Height of the picture. (device-independent pixel; in 1...32768; default 600)
+            spatial_reference: The spatial reference in which it is drawn; when absent, that of the
+                features.
+            extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
+                drawn with a margin of a twentieth.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.overlay.render(overlay="o1", path="map.png", width=400, height=300)
+        """
+        result: t.OverlayRenderResult = await self._call(
+            "overlay/render",
+            _given(
+                {
+                    "overlay": overlay,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
+                    "spatialReference": spatial_reference,
+                    "extent": extent,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def tile(
         self,
         *,
@@ -14499,6 +14858,47 @@ class StateMethods(AsyncCaller):
                     "exceptOrigin": except_origin,
                     "maxRate": max_rate,
                     "edits": edits,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def observe_paths(
+        self,
+        *,
+        paths: Sequence[str],
+        max_rate: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.StateObservePathsResult:
+        """Subscribes to paths as `state/observe` does, but sends only where something has changed, by
+        `state/touched`, no values and no snapshot. It costs a client the same whatever the size of the
+        model: one that draws a view asks anew for the objects and tiles that have changed. Until
+        `state/unobserve`; it does not end when objects close.
+
+        Args:
+            paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
+            max_rate: Maximum rate of notifications, by the clock, real or manual; changes until the next
+                one are coalesced. (1/second; above 0 and at most 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            subscription: The handle.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+
+        Example:
+            await server.state.observe_paths(paths=["/overlays/*", "/layers/*"])
+        """
+        result: t.StateObservePathsResult = await self._call(
+            "state/observePaths",
+            _given(
+                {
+                    "paths": paths,
+                    "maxRate": max_rate,
                     "meta": meta,
                 }
             ),
@@ -16193,6 +16593,130 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
+
+    async def render(
+        self,
+        *,
+        view: t.ObjectId,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        location: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewRenderResult:
+        """Draws what the view shows: layers, overlays, labels and the location of its display, each as
+        `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight
+        above.
+
+        Args:
+            view: The view.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture; that of the view's screen when absent. Center, scale and rotation
+                are those of the view. (device-independent pixel; in 1...32768)
+            height: Height of the picture; that of the view's screen when absent. (device-independent
+                pixel; in 1...32768)
+            location: Whether the location of the view's display is drawn: a disc, or a triangle that
+                points where it goes, with a circle of its accuracy. (default True)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.view.render(view="v1", path="map.png")
+        """
+        result: t.ViewRenderResult = await self._call(
+            "view/render",
+            _given(
+                {
+                    "view": view,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
+                    "location": location,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def labels(
+        self,
+        *,
+        view: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.ViewLabelsResult:
+        """Where the labels of a view are drawn, in the order in which they were placed: for clients that draw
+        themselves.
+
+        Args:
+            view: The view.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision. (at least 0)
+            textMetrics: Where the sizes of the texts come from.
+            labels: The labels that found room.
+            omittedLabelCount: The number of those that found none. (at least 0)
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+
+        Example:
+            await server.view.labels(view="v1")
+        """
+        result: t.ViewLabelsResult = await self._call("view/labels", _given({"view": view, "meta": meta}))
         return result
 
     async def select(

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "4367d0b7d4cd129d"
+PROTOCOL_HASH = "810da569ad502981"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -583,6 +583,10 @@ class SessionStatusResult(TypedDict):
     """Objects."""
     residentBytes: NotRequired[int]
     """Resident memory; null if the system does not report it. (byte)"""
+    textMetrics: TextMetrics
+    """Where the sizes of texts come from: `estimated` if the client asked for it, or the libraries for
+    pictures are missing.
+    """
     confinement: NotRequired[list[Confinement]]
     """What confines the processes that read files; null before the first such process has begun."""
     access: FileAccess
@@ -2827,6 +2831,17 @@ class FeatureExportResult(TypedDict):
     """Attributes of the replaced file that the system did not allow to be kept."""
 
 
+class FeatureRenderResult(TypedDict):
+    """What `feature/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    count: int
+    """The number of features that match. (at least 0)"""
+    picture: Picture
+    """The picture."""
+
+
 class TransformationGrid(TypedDict):
     """A file of corrections that a transformation needs."""
 
@@ -3905,6 +3920,15 @@ class LayerLegendResult(TypedDict):
     """In the renderer's order."""
 
 
+class LayerRenderResult(TypedDict):
+    """What `layer/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    picture: Picture
+    """The picture."""
+
+
 class LayerClassBreaksResult(TypedDict):
     """What `layer/classBreaks` answers."""
 
@@ -4815,6 +4839,15 @@ class OverlayPopupForResult(TypedDict):
     """One for each id, in order."""
 
 
+class OverlayRenderResult(TypedDict):
+    """What `overlay/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    picture: Picture
+    """The picture."""
+
+
 class OverlayLegendResult(TypedDict):
     """What `overlay/legend` answers."""
 
@@ -4990,6 +5023,151 @@ class PackageOpenResult(TypedDict):
     """
     problemCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
+
+
+PictureFormat = Literal["png", "svg", "pdf"]
+"""A format of pictures.
+
+`png`: Pixels, with transparency.
+`svg`: Scalable Vector Graphics.
+`pdf`: A page of the size of the picture.
+"""
+
+TextMetrics = Literal["fonts", "estimated"]
+"""Where the sizes of texts come from.
+
+`fonts`: From the fonts with which they are drawn.
+`estimated`: Without fonts: each code point is half of the size wide, each line is the size high. The same on
+every machine, and used where the libraries for pictures are missing.
+"""
+
+
+class Picture(TypedDict):
+    """A picture that was drawn."""
+
+    format: PictureFormat
+    """The format."""
+    width: int
+    """Width in pixels of the picture; of SVG and PDF, in device-independent pixels. (at least 1)"""
+    height: int
+    """Height, likewise. (at least 1)"""
+    bytes: int
+    """The size of the file. (at least 0)"""
+    data: NotRequired[str]
+    """The file in base64; absent with `path`."""
+    path: NotRequired[str]
+    """The absolute path of the file that was written; absent without `path`."""
+    labelCount: int
+    """The number of labels that are drawn. (at least 0)"""
+    omittedLabelCount: int
+    """The number of labels that found no room. (at least 0)"""
+    missingGlyphCount: int
+    """The number of characters that no font has; each is drawn as a box. (at least 0)"""
+    failed: NotRequired[list[UndrawnLayer]]
+    """Layers that are not drawn because their positions have no coordinates in the map's reference; absent
+    when there are none.
+    """
+    pick: NotRequired[PickedItems]
+    """What is drawn at each pixel; only with `pick`."""
+
+
+class UndrawnLayer(TypedDict):
+    """A layer or overlay that is not drawn, and why."""
+
+    layer: NotRequired[ObjectId]
+    """The layer, or else"""
+    overlay: NotRequired[ObjectId]
+    """the overlay."""
+    error: Failure
+    """Why."""
+
+
+class PictureLayout(TypedDict):
+    """What a picture has besides the map: drawn above it, at its edges. Texts and numbers are by the
+    environment's conventions.
+    """
+
+    title: NotRequired[str]
+    """A title, at the top. (at most 200 characters)"""
+    attribution: NotRequired[str]
+    """Whose data it is, at the bottom right. (at most 500 characters)"""
+    legend: NotRequired[bool]
+    """Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
+    (default False)
+    """
+    scaleBar: NotRequired[bool]
+    """Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
+    (default False)
+    """
+    northArrow: NotRequired[bool]
+    """Whether there is an arrow to true north at the middle of the picture. (default False)"""
+    graticule: NotRequired[Graticule]
+    """Meridians and parallels above the layers."""
+
+
+class Graticule(TypedDict):
+    """Lines of longitude and latitude, with their degrees at the left and the bottom."""
+
+    interval: NotRequired[float]
+    """Degrees between the lines; when absent, a round number that gives some five lines each way. With one
+    that would give more than 400 lines none are drawn. (degree; above 0 and at most 90)
+    """
+    color: NotRequired[Color]
+    """The colour of lines and texts. (default "#808080")"""
+
+
+class PickedItems(TypedDict):
+    """What is drawn at each pixel of a picture, drawn without smooth edges. Labels and the location are drawn
+    as nothing.
+    """
+
+    pixels: str
+    """In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in
+    `items` of what is on top, counted from 1.
+    """
+    items: list[PickedItem]
+    """What is seen, by its number; numbers of what is not seen are left out of `pixels`, not of the list."""
+
+
+class PickedItem(TypedDict):
+    """A feature, a graphic or a cluster that is drawn."""
+
+    layer: NotRequired[ObjectId]
+    """The layer, or else"""
+    overlay: NotRequired[ObjectId]
+    """the overlay."""
+    id: FeatureId
+    """The feature; of a cluster, the lowest id of its points."""
+
+
+class PlacedLabel(TypedDict):
+    """A label where it is drawn."""
+
+    layer: NotRequired[ObjectId]
+    """The layer, or else"""
+    overlay: NotRequired[ObjectId]
+    """the overlay."""
+    id: FeatureId
+    """The feature; of a cluster, the lowest id of its points."""
+    definition: int
+    """The index of its definition among those of the layer or overlay. (at least 0)"""
+    text: str
+    """The text."""
+    center: ScreenPoint
+    """The middle of its box."""
+    width: float
+    """Width of the text, without its halo. (device-independent pixel; at least 0)"""
+    height: float
+    """Height of the text, without its halo. (device-independent pixel; at least 0)"""
+    angle: float
+    """Clockwise, about the middle of the box; of a text along a bent line, that of the line between its ends.
+    (degree)
+    """
+    line: NotRequired[list[ScreenPoint]]
+    """The line along which the text is bent, through the middle of its letters; absent where it is straight.
+    """
+    symbol: Symbol
+    """How it is drawn, with its text."""
 
 
 class Scene(TypedDict):
@@ -5403,6 +5581,15 @@ class StateObserveResult(TypedDict):
     """
 
 
+class StateObservePathsResult(TypedDict):
+    """What `state/observePaths` answers."""
+
+    subscription: str
+    """The handle."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
 class StateSetResult(TypedDict):
     """What `state/set` answers."""
 
@@ -5474,6 +5661,25 @@ class StateEndedParams(TypedDict):
     """Why."""
     object: ObjectId
     """The last object that it observed."""
+
+
+class StateTouchedParams(TypedDict):
+    """The params of `state/touched`.
+
+    Where something has changed since `base`, for `state/observePaths`.
+    """
+
+    subscription: str
+    """The handle."""
+    base: int
+    """The revision of the previous notification, or of the subscription."""
+    revision: int
+    """The revision of this notification."""
+    paths: list[str]
+    """Paths of objects that are new or closed and of members that have changed, such as
+    `/overlays/o1/graphics`, each once, in the order of the first change. Where there are more than 1,000,
+    paths of collections in their place; an empty path is everything.
+    """
 
 
 class StateSnapshotPartParams(TypedDict):
@@ -7198,6 +7404,28 @@ class ViewIdentifyResult(TypedDict):
     """Whether `maxBytes` cut the result."""
     nextOffset: NotRequired[int]
     """The `offset` that continues a result that `maxBytes` cut; absent for others. (at least 0)"""
+
+
+class ViewRenderResult(TypedDict):
+    """What `view/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    picture: Picture
+    """The picture."""
+
+
+class ViewLabelsResult(TypedDict):
+    """What `view/labels` answers."""
+
+    revision: int
+    """The world's revision. (at least 0)"""
+    textMetrics: TextMetrics
+    """Where the sizes of the texts come from."""
+    labels: list[PlacedLabel]
+    """The labels that found room."""
+    omittedLabelCount: int
+    """The number of those that found none. (at least 0)"""
 
 
 class ViewSelectResult(TypedDict):
