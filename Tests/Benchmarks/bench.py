@@ -185,6 +185,9 @@ MEASURES = [
         for measure in (
             Measure(f"{kind}-cancel", "surfaces", "ms", f"cancel_{kind}_milliseconds", limit=50),
             Measure(f"{kind}-cancel-worker", "surfaces", "ms", f"worker_{kind}_milliseconds", limit=100))),
+    Measure("picture-markers", "pictures", "ms", "markers_milliseconds", most=1.5),
+    Measure("picture-encoding", "pictures", "ms", "encoded_milliseconds", most=0.3),
+    Measure("picture-bytes", "pictures", "B", "encoded_bytes", most=1.5),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
@@ -561,6 +564,18 @@ class Bench:
                 return output_of([*script, "tools", str(path), str(BUILD / "profile")])
             return output_of([*script, "server", str(path), "--", *self.server])
 
+    def pictures(self, side: str) -> str:
+        """A million markers in a picture; Cairo's encoder is the floor of the encoding."""
+        if self.server == self.floor:
+            raise Skipped("the C server does not paint")
+        path = BUILD / "markers"
+        if not path.exists():
+            output_of([sys.executable, str(HERE / "pictures.py"), "make", str(path)])
+        if side == "floor":
+            program = self.optional_program("stamps", "CC", "stamps.c", "libcairo2-dev and libspng-dev", "-lcairo", "-lspng", "-lm")
+            return output_of([str(program), str(path)])
+        return output_of([sys.executable, str(HERE / "pictures.py"), "server", str(path), "--", self.server[0]])
+
     def geometry(self, side: str) -> str:
         """Operations with 100,000 polygons and a million points, beside Shapely, GeoPandas and pyproj."""
         if self.server == self.floor:
@@ -590,7 +605,7 @@ class Bench:
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction, "motion": self.motion,
             "fences": self.fences, "long-feed": self.long_feed, "beside": self.beside,
-            "surfaces": self.surfaces, "geometry": self.geometry,
+            "surfaces": self.surfaces, "pictures": self.pictures, "geometry": self.geometry,
             "latency-unpinned": self.unpinned, "attached": self.attached, "observers": self.observers,
             "long-delta": lambda side: self.subscribed("long-delta", side),
             "undo": lambda side: self.objects("undo", side),
