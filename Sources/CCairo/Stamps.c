@@ -1,4 +1,4 @@
-// The loops over pixels: stamps, and rows for PNG.
+// The loops over pixels: stamps, halos, and rows for PNG.
 #include "CCairo.h"
 
 #include <math.h>
@@ -85,6 +85,28 @@ size_t ccairo_stamp(const struct ccairo_target *target, const struct ccairo_stam
       put_row(place, stamp->pixels + (y - top) * stamp->width, stamp->runs[y - top], first - left, last - left, value);
   }
   return count;
+}
+
+void ccairo_widen(const uint8_t *from, uint8_t *to, ptrdiff_t stride, int width, int height, double radius) {
+  int reach = (int)ceil(radius);
+  for (int down = -reach; down <= reach; down++) {
+    for (int right = -reach; right <= reach; right++) {
+      double cover = radius + 0.5 - sqrt((double)(right * right + down * down));
+      unsigned weight = cover >= 1 ? 256 : cover > 0 ? (unsigned)(cover * 256) : 0;
+      if (!weight) continue;
+      int first = right < 0 ? -right : 0, last = right > 0 ? width - right : width;
+      for (int y = down < 0 ? -down : 0; y < (down > 0 ? height - down : height); y++) {
+        const uint8_t *source = from + y * stride;
+        uint8_t *target = to + (y + down) * stride + right;
+        for (int x = first; x < last; x++) {
+          // A thin stem may lie in two pixels, half in each.
+          unsigned full = source[x] < 128 ? 2u * source[x] : 255u;
+          uint8_t value = (uint8_t)(full * weight >> 8);
+          target[x] = value > target[x] ? value : target[x];
+        }
+      }
+    }
+  }
 }
 
 void ccairo_unpack_row(const uint32_t *pixels, size_t count, bool is_opaque, uint8_t *bytes) {

@@ -30,41 +30,92 @@ extension Canvas {
       case .bottom: -layout.height
       }
     guard abs(place.x) < 1e6, abs(place.y) < 1e6, try begin(font) else { return }
-    turned(place, Double(angle) * .pi / 180) {
-      if isOfNumbers {
-        c.pointee.cairo_rectangle(cairo, x, y, layout.width, layout.height)
-        c.pointee.cairo_fill(cairo)
-        return
-      }
-      if font.hasHalo {
-        c.pointee.cairo_move_to(cairo, x - layout.left, y - layout.top)
-        c.pointee.pango_cairo_layout_path(cairo, layout.handle)
-        strokeHalo(font)
-      }
-      setSource(font.color)
-      c.pointee.cairo_move_to(cairo, x - layout.left, y - layout.top)
-      c.pointee.pango_cairo_show_layout(cairo, layout.handle)
-      c.pointee.cairo_new_path(cairo)
+    let angle = Double(angle) * .pi / 180
+    if isOfNumbers {
+      turned(cairo, place, angle) { c.pointee.cairo_rectangle(cairo, x, y, layout.width, layout.height) }
+      c.pointee.cairo_fill(cairo)
+      return
     }
+    func draw(_ target: OpaquePointer?, _ show: (OpaquePointer?, OpaquePointer?) -> Void) {
+      turned(target, place, angle) {
+        c.pointee.cairo_move_to(target, x - layout.left, y - layout.top)
+        show(target, layout.handle)
+      }
+    }
+    if font.hasHalo {
+      let overhang = layout.overhang
+      let corners = [x - overhang, x + layout.width + overhang].flatMap { x in
+        [y - overhang, y + layout.height + overhang].map { y in
+          (place.x + (x * cos(angle) - y * sin(angle)) * scale, place.y + (x * sin(angle) + y * cos(angle)) * scale)
+        }
+      }
+      drawHalo(
+        font, around: corners, text: { draw($0, c.pointee.pango_cairo_show_layout) },
+        path: { draw(cairo, c.pointee.pango_cairo_layout_path) })
+    }
+    setSource(font.color)
+    draw(cairo, c.pointee.pango_cairo_show_layout)
+    c.pointee.cairo_new_path(cairo)
   }
 
   /// Draws in device-independent pixels about a place.
-  private func turned(_ place: (x: Double, y: Double), _ angle: Double, _ draw: () -> Void) {
-    c.pointee.cairo_save(cairo)
-    c.pointee.cairo_translate(cairo, place.x, place.y)
-    c.pointee.cairo_rotate(cairo, angle)
-    c.pointee.cairo_scale(cairo, scale, scale)
+  private func turned(_ target: OpaquePointer?, _ place: (x: Double, y: Double), _ angle: Double, _ draw: () -> Void) {
+    c.pointee.cairo_save(target)
+    c.pointee.cairo_translate(target, place.x, place.y)
+    c.pointee.cairo_rotate(target, angle)
+    c.pointee.cairo_scale(target, scale, scale)
     draw()
-    c.pointee.cairo_restore(cairo)
+    c.pointee.cairo_restore(target)
   }
 
-  /// Strokes the path of a text.
-  private func strokeHalo(_ font: Font, scale: Double = 1) {
+  // MARK: Halos
+
+  /// Draws the halo of a text: in images its widened pixels, which takes a tenth of the time of its outline.
+  ///
+  /// - Parameters:
+  ///   - corners: places, in units, that have the text between them.
+  ///   - text: draws it.
+  ///   - path: makes the path of its outline.
+  private func drawHalo(
+    _ font: Font, around corners: [(x: Double, y: Double)], text: (OpaquePointer?) -> Void, path: () -> Void
+  ) {
+    let radius = Double(font.haloWidth) * scale
     setSource(font.haloColor)
-    c.pointee.cairo_set_line_width(cairo, 2 * Double(font.haloWidth) * scale)
-    c.pointee.cairo_set_dash(cairo, nil, 0, 0)
-    c.pointee.cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
-    c.pointee.cairo_stroke(cairo)
+    guard !isVector, radius <= 8 else {
+      path()
+      c.pointee.cairo_set_line_width(cairo, 2 * radius)
+      c.pointee.cairo_set_dash(cairo, nil, 0, 0)
+      c.pointee.cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
+      c.pointee.cairo_stroke(cairo)
+      return
+    }
+    let margin = Int(radius.rounded(.up)) + 1
+    func edge(_ value: Double?, _ low: Int32, _ high: Int32, _ side: Int) -> Int {
+      min(max(Int((value ?? 0).rounded(.down)) + side, Int(low) - margin), Int(high) + margin)
+    }
+    // Nothing is painted beyond the clip.
+    let left = edge(corners.map(\.x).min(), clip.left, clip.right, -margin)
+    let right = edge(corners.map(\.x).max(), clip.left, clip.right, margin + 1)
+    let top = edge(corners.map(\.y).min(), clip.top, clip.bottom, -margin)
+    let bottom = edge(corners.map(\.y).max(), clip.top, clip.bottom, margin + 1)
+    guard left < right, top < bottom else { return }
+    let (width, height) = (right - left, bottom - top)
+    let plain = c.pointee.cairo_image_surface_create(CAIRO_FORMAT_A8, CInt(width), CInt(height))
+    let wide = c.pointee.cairo_image_surface_create(CAIRO_FORMAT_A8, CInt(width), CInt(height))
+    defer {
+      c.pointee.cairo_surface_destroy(plain)
+      c.pointee.cairo_surface_destroy(wide)
+    }
+    let brush = c.pointee.cairo_create(plain)
+    c.pointee.cairo_translate(brush, -Double(left), -Double(top))
+    text(brush)
+    c.pointee.cairo_destroy(brush)
+    c.pointee.cairo_surface_flush(plain)
+    c.pointee.cairo_surface_flush(wide)
+    guard let from = c.pointee.cairo_image_surface_get_data(plain), let to = c.pointee.cairo_image_surface_get_data(wide) else { return }
+    ccairo_widen(from, to, Int(c.pointee.cairo_image_surface_get_stride(plain)), CInt(width), CInt(height), radius)
+    c.pointee.cairo_surface_mark_dirty(wide)
+    c.pointee.cairo_mask_surface(cairo, wide, Double(left), Double(top))
   }
 
   // MARK: Along a line
@@ -81,14 +132,23 @@ extension Canvas {
     let step = isReversed ? -scale : scale
     let clusters = layout.clusters()
     let drop = layout.ascent - layout.height / 2
-    func each(_ draw: (PangoCluster) -> Void) {
-      for cluster in clusters {
-        let place = line.place(start + (cluster.x + cluster.width / 2) * step)
-        turned((place.x, place.y), place.angle + (isReversed ? .pi : 0)) { draw(cluster) }
+    let places = clusters.map { cluster in
+      let place = line.place(start + (cluster.x + cluster.width / 2) * step)
+      return (x: place.x, y: place.y, angle: place.angle + (isReversed ? .pi : 0))
+    }
+    func each(_ target: OpaquePointer?, _ draw: (PangoCluster) -> Void) {
+      for (cluster, place) in zip(clusters, places) { turned(target, (place.x, place.y), place.angle) { draw(cluster) } }
+    }
+    func show(_ target: OpaquePointer?) {
+      each(target) { cluster in
+        c.pointee.cairo_move_to(target, -cluster.width / 2, drop)
+        cluster.withGlyphs { c.pointee.pango_cairo_show_glyph_string(target, cluster.font, $0) }
       }
     }
     if isOfNumbers {
-      each { cluster in c.pointee.cairo_rectangle(cairo, -cluster.width / 2, -layout.height / 2, cluster.width, layout.height) }
+      each(cairo) { cluster in
+        c.pointee.cairo_rectangle(cairo, -cluster.width / 2, -layout.height / 2, cluster.width, layout.height)
+      }
       // Boxes overlap where the line turns.
       c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_WINDING)
       c.pointee.cairo_fill(cairo)
@@ -96,17 +156,17 @@ extension Canvas {
       return
     }
     if font.hasHalo {
-      each { cluster in
-        c.pointee.cairo_move_to(cairo, -cluster.width / 2, drop)
-        cluster.withGlyphs { c.pointee.pango_cairo_glyph_string_path(cairo, cluster.font, $0) }
+      let reach = (layout.height + layout.overhang + (clusters.map(\.width).max() ?? 0)) * scale
+      let corners = places.flatMap { [($0.x - reach, $0.y - reach), ($0.x + reach, $0.y + reach)] }
+      drawHalo(font, around: corners, text: show) {
+        each(cairo) { cluster in
+          c.pointee.cairo_move_to(cairo, -cluster.width / 2, drop)
+          cluster.withGlyphs { c.pointee.pango_cairo_glyph_string_path(cairo, cluster.font, $0) }
+        }
       }
-      strokeHalo(font, scale: scale)
     }
     setSource(font.color)
-    each { cluster in
-      c.pointee.cairo_move_to(cairo, -cluster.width / 2, drop)
-      cluster.withGlyphs { c.pointee.pango_cairo_show_glyph_string(cairo, cluster.font, $0) }
-    }
+    show(cairo)
     c.pointee.cairo_new_path(cairo)
   }
 }

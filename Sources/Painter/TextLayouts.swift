@@ -7,6 +7,8 @@ import Pictures
 final class TextLayout {
   let c: UnsafePointer<ccairo_functions>
   let handle: OpaquePointer
+  /// How far its glyphs reach beyond its box, at most.
+  let overhang: Double
   /// Its logical box.
   let left: Double
   let top: Double
@@ -19,8 +21,10 @@ final class TextLayout {
   fileprivate init(_ c: UnsafePointer<ccairo_functions>, _ handle: OpaquePointer) {
     (self.c, self.handle) = (c, handle)
     let unit = 1 / Double(CCAIRO_PANGO_SCALE)
-    var box = PangoRectangle()
-    c.pointee.pango_layout_get_extents(handle, nil, &box)
+    var (ink, box) = (PangoRectangle(), PangoRectangle())
+    c.pointee.pango_layout_get_extents(handle, &ink, &box)
+    let beyond = [box.x - ink.x, box.y - ink.y, ink.x + ink.width - box.x - box.width, ink.y + ink.height - box.y - box.height]
+    overhang = Double(max(beyond.max() ?? 0, 0)) * unit
     (left, top) = (Double(box.x) * unit, Double(box.y) * unit)
     (width, height) = (Double(box.width) * unit, Double(box.height) * unit)
     ascent = Double(c.pointee.pango_layout_get_baseline(handle)) * unit - top
@@ -43,7 +47,7 @@ final class TextLayouts {
     let alignment: Anchor.Horizontal?
   }
 
-  private static let limit = 8192
+  private static let limit = 4096
 
   private let c: UnsafePointer<ccairo_functions>
   private let map: OpaquePointer?

@@ -50,11 +50,13 @@ public final class Painters: Sendable {
     _ job: PictureJob, _ words: [UInt32], isCancelled: () -> Bool
   ) throws(PaintError) -> PaintedPicture {
     guard job.isPaintable else { throw .tooLarge }
-    let (reply, file) = try run(.paint(job), words, isCancelled)
-    guard case .painted(let notes) = reply, let bytes = file.files.first.flatMap(SharedMemory.map) else {
+    let (reply, message) = try run(.paint(job), words, isCancelled)
+    guard case .painted(let notes) = reply, let bytes = message.files.first.flatMap(SharedMemory.map) else {
       throw .processFailed(signal: nil)
     }
-    return PaintedPicture(notes, bytes)
+    let picture = PaintedPicture(notes, bytes)
+    guard job.format != .items || bytes.count == job.pixels.width * job.pixels.height * 4 else { throw .processFailed(signal: nil) }
+    return picture
   }
 
   /// The sizes of texts, in the order in which they are in a list of fonts and texts.

@@ -14,7 +14,7 @@
 /// Every function of Cairo that is called, once. Adding one here is all it takes.
 #define CCAIRO_FUNCTIONS(X) \
   X(cairo_create) X(cairo_destroy) X(cairo_status) X(cairo_status_to_string) X(cairo_save) X(cairo_restore) X(cairo_push_group) \
-  X(cairo_pop_group_to_source) X(cairo_get_group_target) X(cairo_paint) X(cairo_paint_with_alpha) X(cairo_set_operator) \
+  X(cairo_pop_group_to_source) X(cairo_mask_surface) X(cairo_get_group_target) X(cairo_paint) X(cairo_paint_with_alpha) X(cairo_set_operator) \
   X(cairo_set_source) X(cairo_set_source_rgba) X(cairo_set_antialias) X(cairo_set_dash) X(cairo_set_fill_rule) X(cairo_set_line_cap) \
   X(cairo_set_line_join) X(cairo_set_line_width) X(cairo_translate) X(cairo_scale) X(cairo_rotate) X(cairo_new_path) \
   X(cairo_new_sub_path) X(cairo_move_to) X(cairo_line_to) X(cairo_close_path) X(cairo_arc) X(cairo_rectangle) X(cairo_fill) \
@@ -92,6 +92,9 @@ struct ccairo_target {
 size_t ccairo_stamp(const struct ccairo_target *_Nonnull target, const struct ccairo_stamp *_Nonnull stamps,
                     const float *_Nonnull positions, size_t count, double scale, double dx, double dy, uint32_t number,
                     size_t *_Nonnull missing);
+
+/// Raises each byte of an image to twice the largest within a radius, in pixels; `to` is another image of the same form, of zeros.
+void ccairo_widen(const uint8_t *_Nonnull from, uint8_t *_Nonnull to, ptrdiff_t stride, int width, int height, double radius);
 
 /// Writes a row of premultiplied pixels as bytes of red, green, blue and, if the picture is not opaque, alpha, not premultiplied.
 void ccairo_unpack_row(const uint32_t *_Nonnull pixels, size_t count, bool is_opaque, uint8_t *_Nonnull bytes);
