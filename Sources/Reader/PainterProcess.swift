@@ -15,6 +15,8 @@ public enum PainterProcess {
     let channel = Channel(descriptor: descriptor)
     // What it makes leaves it as a file in memory.
     _ = creader_confine(memory, memory, 0, 0)
+    // Those of a bundle are for machines without fonts, or without settings of them.
+    if let folder = ReaderProcess.bundledFolder { setenv("FONTCONFIG_FILE", folder + "/fonts/fonts.conf", 0) }
     // Before the restriction: libraries and settings of fonts may be in folders that a confined process cannot open. Fonts themselves
     // are opened when they are needed.
     let folders = (try? Painter.loadFonts()) ?? []

@@ -127,7 +127,7 @@ public enum ReaderProcess {
   }
 
   /// The folder of libraries beside the program, if it brings its own.
-  private static var bundledFolder: String? { clibraries_folder().map { String(cString: $0) } }
+  static var bundledFolder: String? { clibraries_folder().map { String(cString: $0) } }
 
   /// Variables of the machine's GDAL do not apply to the bundled one, which has PROJ and its database inside.
   private static func useBundle(in folder: String, _ allowsNetwork: Bool) {
