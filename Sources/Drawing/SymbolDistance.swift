@@ -73,7 +73,9 @@ extension Symbol {
   var reach: Double {
     switch self {
     case .simpleMarker(let marker):
-      hypot(marker.xOffset, marker.yOffset) + marker.size / 2 * 2.squareRoot() + max(marker.outline?.reach ?? 0, 0.5)
+      // The outline of a triangle reaches farthest, at its tip.
+      hypot(marker.xOffset, marker.yOffset) + marker.size / 2 * 2.squareRoot()
+        + max((marker.outline?.reach ?? 0) * 5.0.squareRoot(), 0.5)
     case .text(let text): hypot(text.xOffset, text.yOffset) + hypot(text.width, text.height) + text.haloWidth
     case .simpleLine(let line): line.reach
     case .simpleFill(let fill): fill.outline?.reach ?? 0
@@ -90,31 +92,40 @@ extension SimpleLineSymbol {
 extension SimpleMarkerSymbol {
   fileprivate func distance(from vector: ScreenVector) -> Double {
     let (half, place) = (size / 2, (vector - ScreenVector(xOffset, -yOffset)).turned(by: -angle))
-    // All shapes are symmetric left to right, and all but the triangle top to bottom.
-    let (x, y) = (abs(place.x), abs(place.y))
-    let (corner, outside) = (ScreenVector(x, y), outline?.reach ?? 0)
-    func edge(_ startX: Double, _ startY: Double, _ endX: Double, _ endY: Double) -> Double {
-      corner.distance(to: ScreenVector(startX, startY), ScreenVector(endX, endY))
-    }
+    // Outlines have sharp corners: a marker with one has the shape of a larger one without.
+    let outside = outline?.reach ?? 0
     let distance =
       switch style {
       case .circle: place.length - half - outside
-      case .square: hypot(max(x - half, 0), max(y - half, 0)) - outside
-      case .diamond: x + y <= half ? 0 : edge(half, 0, 0, half) - outside
-      case .triangle: Self.triangle(ScreenVector(x, place.y), half) - outside
-      case .cross: min(edge(0, 0, half, 0), edge(0, 0, 0, half)) - max(outside, 0.5)
-      case .x: edge(0, 0, half, half) - max(outside, 0.5)
+      case .square: Self.box(place, ScreenVector(half + outside, half + outside))
+      case .diamond: Self.box(place.turned(by: 45), ScreenVector(half / 2.squareRoot() + outside, half / 2.squareRoot() + outside))
+      case .triangle: Self.triangle(place, half, outside)
+      case .cross: Self.cross(place, half, max(outside, 0.5))
+      case .x: Self.cross(place.turned(by: 45), half * 2.squareRoot(), max(outside, 0.5))
       }
     return max(distance, 0)
   }
 
-  /// Distance to the triangle inscribed in a square, with its tip at the top.
+  /// Distance to a box around the origin.
   ///
-  /// - Parameter place: from the middle of the square, in its right half.
-  private static func triangle(_ place: ScreenVector, _ half: Double) -> Double {
-    let (tip, base, middle) = (ScreenVector(0, -half), ScreenVector(half, half), ScreenVector(0, half))
-    if place.y <= half, 2 * place.x <= place.y + half { return 0 }
-    return min(place.distance(to: tip, base), place.distance(to: base, middle))
+  /// - Parameter corner: half of its size.
+  private static func box(_ place: ScreenVector, _ corner: ScreenVector) -> Double {
+    hypot(max(abs(place.x) - corner.x, 0), max(abs(place.y) - corner.y, 0))
+  }
+
+  /// Distance to two crossing lines.
+  private static func cross(_ place: ScreenVector, _ half: Double, _ outside: Double) -> Double {
+    min(box(place, ScreenVector(half, outside)), box(place, ScreenVector(outside, half)))
+  }
+
+  /// Distance to the triangle inscribed in a square around the origin, with its tip at the top, and the outline around it.
+  private static func triangle(_ place: ScreenVector, _ half: Double, _ outside: Double) -> Double {
+    let root = 5.0.squareRoot()
+    let (top, bottom) = (-half - outside * root, half + outside)
+    let (tip, base) = (ScreenVector(0, top), ScreenVector((bottom - top) / 2, bottom))
+    let right = ScreenVector(abs(place.x), place.y)
+    if right.y <= bottom, 2 * right.x <= right.y - top { return 0 }
+    return min(right.distance(to: tip, base), right.distance(to: base, ScreenVector(0, bottom)))
   }
 }
 

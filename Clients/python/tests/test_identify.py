@@ -116,9 +116,11 @@ def marker_distance(marker: dict[str, Any], at: Any, pick: Any) -> float:
         "cross": lambda: MultiLineString([[(-half, 0), (half, 0)], [(0, -half), (0, half)]]),
         "x": lambda: MultiLineString([[(-half, -half), (half, half)], [(-half, half), (half, -half)]]),
     }[marker["style"]]()
+    # Corners of outlines are sharp, ends of lines flat.
+    drawn = drawn.buffer(edge, join_style="mitre", mitre_limit=10, cap_style="flat") if edge > 0 else drawn
     # y points down, so that positive angles turn clockwise.
     turned = affinity.translate(affinity.rotate(drawn, marker["angle"], origin=(0, 0)), center.x, center.y)
-    return max(0.0, float(turned.distance(pick)) - edge)
+    return float(turned.distance(pick))
 
 
 def distance(shape: Any, symbols: list[dict[str, Any]], pick: Any) -> float:

@@ -126,11 +126,29 @@ struct Painter {
 
   private mutating func count() { if let number { words.item(number) } }
 
+  // In pictures with numbers only shapes matter, as for `view/identify`: there are no dashes and patterns, and nothing is transparent.
+
+  private func stroke(_ line: SimpleLineSymbol) -> Stroke? {
+    guard number != nil else { return line.stroke }
+    return line.reach > 0 ? Stroke(color: 0xff, width: Float(line.width)) : nil
+  }
+
+  private func fill(_ fill: SimpleFillSymbol) -> Fill? { number == nil ? fill.fill : Fill(color: 0xff) }
+
+  private func marker(_ symbol: SimpleMarkerSymbol) -> Marker {
+    var marker = symbol.marker
+    guard number != nil else { return marker }
+    marker.color = 0xff
+    marker.outline = symbol.outline.flatMap(stroke)
+    if let width = marker.outline?.width, symbol.style == .cross || symbol.style == .x { marker.outline?.width = max(width, 1) }
+    return marker
+  }
+
   mutating func draw(_ symbol: Symbol, at point: SIMD2<Float>) {
     switch symbol {
     case .composite(let parts): for part in parts { draw(part, at: point) }
     case .simpleMarker(let marker):
-      words.set(marker.marker)
+      words.set(self.marker(marker))
       count()
       words.point(point)
     case .text(let text):
@@ -150,14 +168,14 @@ struct Painter {
     }
     for point in shape.points { draw(symbol, at: point) }
     switch symbol {
-    case .simpleLine(let line): if let stroke = line.stroke { draw(stroke, shape) }
+    case .simpleLine(let line): if let stroke = stroke(line) { draw(stroke, shape) }
     case .simpleFill(let fill):
-      if let fill = fill.fill, !shape.areas.isEmpty {
-        words.set(fill)
+      if let inside = self.fill(fill), !shape.areas.isEmpty {
+        words.set(inside)
         count()
         for area in shape.areas { words.area(area) }
       }
-      if let stroke = fill.outline?.stroke { draw(stroke, ScreenShape(areas: shape.areas)) }
+      if let stroke = fill.outline.flatMap(stroke) { draw(stroke, ScreenShape(areas: shape.areas)) }
     case .simpleMarker, .text, .composite: return
     }
   }

@@ -16,7 +16,7 @@ package struct PictureOptions: Sendable {
   package var hasLocation = true
   /// Lines of longitude and latitude above the layers.
   package var graticule: Graticule?
-  /// Numbers what is drawn, for ``ViewPicture/items``.
+  /// Numbers what `view/identify` would find, for ``ViewPicture/items``, and draws nothing else.
   package var isNumbered = false
 
   package init() {}
@@ -59,7 +59,8 @@ package struct ViewPicture {
     (self.view, self.options, transformer) = (view, options, world.transformer)
     for (index, layer) in layers.enumerated() {
       objects.append(layer.object)
-      if layer.opacity < 1 { painter.words.beginGroup(opacity: Float(layer.opacity)) }
+      let isFaded = layer.opacity < 1 && !options.isNumbered
+      if isFaded { painter.words.beginGroup(opacity: Float(layer.opacity)) }
       do {
         func part(_ fraction: Double) throws { try check((Double(index) + fraction) / Double(layers.count)) }
         for track in try layer.tracks(in: world, checking: { try part(0) }).reversed() { try draw(track.layer, part) }
@@ -67,9 +68,9 @@ package struct ViewPicture {
       } catch let error as TransformError {
         failed.append((layer.object, error))
       }
-      if layer.opacity < 1 { painter.words.endGroup() }
+      if isFaded { painter.words.endGroup() }
     }
-    painter.number = options.isNumbered ? 0 : nil
+    guard !options.isNumbered else { return }
     try options.graticule?.draw(on: view, transformer, ratio: options.ratio, &painter)
     if options.hasLocation { drawLocation(in: world) }
   }
@@ -134,7 +135,7 @@ package struct ViewPicture {
       painter.number = UInt32(items.count)
     }
     for shape in shapes {
-      if let selected, options.hasSelection {
+      if let selected, options.hasSelection, !options.isNumbered {
         painter.draw(symbol, shape, selected: selected)
       } else {
         painter.draw(symbol, shape)
@@ -203,7 +204,6 @@ package struct ViewPicture {
 
   /// Draws placed labels above everything.
   package mutating func draw(_ labels: [PlacedLabel]) {
-    if options.isNumbered { painter.words.item(0) }
     for label in labels {
       painter.words.set(label.symbol.font)
       if let line = label.line {
