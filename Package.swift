@@ -152,7 +152,7 @@ let package = Package(
       [
         "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Pictures", "Clusters", "FeatureStore",
         "VectorTiles",
-        "Expressions", "Sorting", "TextFormatting", "Platform",
+        "Expressions", "Sorting", "Terrain", "TextFormatting", "Platform",
       ]),
     library(
       "Handlers",

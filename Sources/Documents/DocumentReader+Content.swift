@@ -50,11 +50,22 @@ extension DocumentReader {
   mutating func readLayer(
     _ item: DocumentItem, _ role: LayerProtocol.LayerRole?, of container: ViewContent, at index: Int? = nil
   ) throws {
-    let savedLayers = savedLayers
+    let (savedLayers, folder, files) = (savedLayers, folder, worker.files)
     // A layer with another source layer would have other data, so these members are required.
-    let id = try restore(item, "layer", keeping: ["kind", "source", "sourceLayer", "entitySource"]) { world, json in
+    let id = try restore(item, "layer", keeping: ["kind", "source", "sourceLayer", "entitySource", "path"]) { world, json in
       let saved = try DocumentProtocol.SavedLayer(from: json)
       let known = saved.source.flatMap { savedLayers[ID($0)] } ?? []
+      if saved.kind == .raster {
+        guard let path = saved.path else { throw json["path"].typeError(expected: "string") }
+        guard role != nil else { throw json["kind"].error(expected: "a kind of this list") }
+        let absolute: String
+        do { absolute = try folder.absolute(path, files) } catch { throw Self.placed(error, at: "\(item.path)/path") }
+        try world.addRasterLayer(
+          id: ID(saved.layer), to: container, LayerRaster(FileOrigin(opening: absolute), table: saved.sourceLayer),
+          name: saved.name, at: Wire.position(role, saved.group, nil))
+        try world.restoreLayer(ID(saved.layer), try Self.settings(try LayerProtocol.Update.Params(from: json).members))
+        return saved.layer
+      }
       let failure = try Self.add(saved, json, role, to: container, known, at: index, in: &world)
       try world.restoreLayer(ID(saved.layer), try Self.settings(try LayerProtocol.Update.Params(from: json).members))
       Self.markFailed(saved, failure, in: &world)

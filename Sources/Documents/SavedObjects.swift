@@ -94,6 +94,10 @@ extension Layer: SavedKind {
   func saved(in document: SavedObjects) -> JSONOpaque {
     // A closed source is saved with another id if another object has taken its own.
     let source = (features?.sourceNumber).flatMap { document.sourcesByNumber[$0] }
+    if let raster {
+      let path = document.folder.relative(raster.origin.path)
+      return Wire.saved(self, document.world, and: [("path", .written { $0.value(path) })])
+    }
     guard let source, source.isRenamed else { return Wire.saved(self, document.world) }
     return Wire.saved(under(source.id), document.world)
   }

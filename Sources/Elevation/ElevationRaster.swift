@@ -25,7 +25,7 @@ public final class ElevationRaster: Sendable {
 
   public let description: RasterDescription
   private let file: RasterReader
-  private let tiles: RasterTiles
+  private let tiles: RasterTiles<RasterHeights>
   private let number: Int
   private let reading = Mutex<Void>(())
 

@@ -66,3 +66,40 @@ public struct RasterTransform: Hashable, Sendable {
     return box
   }
 }
+
+/// A band of a raster: one number for each pixel.
+public struct RasterBand: Hashable, Sendable {
+  /// GDAL's name of the type of its numbers: "Byte".
+  public let type: String
+  /// The number that means no value; nil if every pixel has one.
+  public let noData: Double?
+  /// Whether its numbers are bytes that need no scale.
+  public let isBytes: Bool
+  /// The colours of the numbers 0, 1 and so on, as `0xRRGGBBAA`; nil if the file has none.
+  public let colors: [UInt32]?
+
+  public init(type: String, noData: Double? = nil, isBytes: Bool, colors: [UInt32]? = nil) {
+    (self.type, self.noData, self.isBytes, self.colors) = (type, noData, isBytes, colors)
+  }
+}
+
+/// What the file of a raster has.
+public struct RasterInfo: Hashable, Sendable {
+  /// Pixels.
+  public let width: Int
+  public let height: Int
+  public let transform: RasterTransform
+  public let reference: SpatialReference
+  public let bands: [RasterBand]
+  /// The box of the pixels' outer edges, in the units of the reference.
+  public let extent: Envelope
+
+  public init(width: Int, height: Int, transform: RasterTransform, reference: SpatialReference, bands: [RasterBand]) {
+    (self.width, self.height, self.transform, self.reference, self.bands) = (width, height, transform, reference, bands)
+    extent = transform.extent(width: width, height: height)
+  }
+
+  /// The number of columns at a level, of which each halves the one before it; as overviews have.
+  public func width(at level: Int) -> Int { max((width + (1 << level) - 1) >> level, 1) }
+  public func height(at level: Int) -> Int { max((height + (1 << level) - 1) >> level, 1) }
+}

@@ -60,8 +60,8 @@ final class RasterFile {
     call.end()
   }
 
-  private static func describe(
-    _ dataset: GDALDatasetH, _ gdal: GDAL
+  static func describe(
+    _ dataset: GDALDatasetH, _ gdal: GDAL, bands: [RasterBand] = []
   ) throws(ReadError) -> RasterDescription {
     let width = Int(gdal.pointee.GDALGetRasterXSize(dataset))
     let height = Int(gdal.pointee.GDALGetRasterYSize(dataset))
@@ -76,7 +76,7 @@ final class RasterFile {
     let description = RasterDescription(
       path: "", driver: driver.map { String(cString: $0) } ?? "", width: width, height: height,
       spatialReference: reference.map { SpatialReference(String(cString: $0)) }, transform: transform,
-      noData: hasNoData != 0 ? noData : nil)
+      noData: hasNoData != 0 ? noData : nil, bands: bands)
     guard description.extent.isFinite else {
       throw .openFailed(driver: nil, path: "", reason: "its pixels lie beyond all numbers")
     }

@@ -182,6 +182,7 @@ private final class ReaderServer {
   /// Limit of the address space in bytes.
   private let memory: UInt64
   private var raster: RasterFile?
+  private var pixels: PixelFile?
   /// Blocks sent and not yet taken; limits the use of shared memory.
   private var unread = 0
 
@@ -201,11 +202,17 @@ private final class ReaderServer {
       case .unpack: try unpack()
       case .describe: try describe()
       case .readFeatures(_, let layer): try readFeatures(of: layer)
+      case .openRaster(_, .pixels(let table)):
+        let pixels = try PixelFile(files, table: table)
+        self.pixels = pixels
+        try send(.raster(pixels.description))
       case .openRaster:
         let raster = try RasterFile(files)
         self.raster = raster
         try send(.raster(raster.description))
       case .readWindows: try readWindows(message.files.first)
+      case .readPixels(let level, let bands, let isNearest):
+        try readPixels(message.files.first, level, bands, isNearest: isNearest)
       case .taken: return
       // Requests to other processes.
       case .fork, .write, .block, .end, .relate, .compute, .follow, .paint, .measure: _exit(1)
@@ -342,5 +349,18 @@ private final class ReaderServer {
     }
     defer { close(heights) }
     try send(.heights, files: [heights])
+  }
+
+  /// - Parameter file: the windows.
+  private func readPixels(_ file: CInt?, _ level: Int, _ bands: [Int], isNearest: Bool) throws {
+    guard let pixels else { throw ReadError.unrecognized(path: "") }
+    guard let file, let bytes = SharedMemory.map(file) else { throw ChannelError.malformed }
+    defer { SharedMemory.unmap(bytes) }
+    let read = try pixels.pixels(bytes.bindMemory(to: RasterWindow.self), level, bands, isNearest: isNearest)
+    guard let numbers = SharedMemory.file(holding: read) else {
+      throw ReadError.readFailed(driver: nil, path: "", layer: nil, reason: "shared memory: \(errorText())")
+    }
+    defer { close(numbers) }
+    try send(.pixels, files: [numbers])
   }
 }

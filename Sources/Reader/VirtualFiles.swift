@@ -14,9 +14,10 @@ enum GDALLibrary {
     _ = creader_guard_sqlite(cgdal_library())
   }
 
-  /// Of rasters, from which elevations are read.
+  /// Of rasters, from which elevations and pixels are read; and of what tiles in databases are made of.
   private static let rasters = [
     "GDALRegister_GTiff", "GDALRegister_AAIGrid", "GDALRegister_SRTMHGT", "GDALRegister_DTED", "GDALRegister_HFA",
+    "GDALRegister_PNG", "GDALRegister_JPEG", "GDALRegister_WEBP", "GDALRegister_MEM", "GDALRegister_MBTiles", "RegisterOGRSQLite",
   ]
 
   /// Registers all that is ever read or written: what is not registered reads nothing, by whatever name or side file it is asked.

@@ -1,12 +1,19 @@
-// Tiles of heights that are kept for later questions, of all rasters together.
+// Tiles of rasters that are kept for later questions, of all rasters together.
 
 import Reading
 import Synchronization
 
-/// Tiles of heights, of which the least recently used go first.
-public final class RasterTiles: Sendable {
+/// What is kept of a raster.
+public protocol KeptTile: Sendable {
+  var byteCount: Int { get }
+}
+
+extension RasterHeights: KeptTile {}
+
+/// Tiles of heights or pixels, of which the least recently used go first.
+public final class RasterTiles<Tile: KeptTile>: Sendable {
   /// Bytes of all tiles together.
-  public static let limit = 64 << 20
+  public static var limit: Int { 64 << 20 }
 
   private struct Key: Hashable {
     let raster: Int
@@ -14,7 +21,7 @@ public final class RasterTiles: Sendable {
   }
 
   private struct State {
-    var tiles: [Key: (heights: RasterHeights, used: Int)] = [:]
+    var tiles: [Key: (tile: Tile, used: Int)] = [:]
     var bytes = 0
     /// Number of uses so far, and of rasters.
     var uses = 0
@@ -33,23 +40,23 @@ public final class RasterTiles: Sendable {
     }
   }
 
-  public subscript(raster: Int, tile: Int) -> RasterHeights? {
+  public subscript(raster: Int, tile: Int) -> Tile? {
     state.withLock { state in
       state.uses += 1
       state.tiles[Key(raster: raster, tile: tile)]?.used = state.uses
-      return state.tiles[Key(raster: raster, tile: tile)]?.heights
+      return state.tiles[Key(raster: raster, tile: tile)]?.tile
     }
   }
 
-  public func keep(_ heights: RasterHeights, raster: Int, tile: Int) {
+  public func keep(_ kept: Tile, raster: Int, tile: Int) {
     state.withLock { state in
       state.uses += 1
-      state.bytes += heights.byteCount
-      let old = state.tiles.updateValue((heights, state.uses), forKey: Key(raster: raster, tile: tile))
-      state.bytes -= old?.heights.byteCount ?? 0
+      state.bytes += kept.byteCount
+      let old = state.tiles.updateValue((kept, state.uses), forKey: Key(raster: raster, tile: tile))
+      state.bytes -= old?.tile.byteCount ?? 0
       while state.bytes > Self.limit, let oldest = state.tiles.min(by: { $0.value.used < $1.value.used }) {
         state.tiles[oldest.key] = nil
-        state.bytes -= oldest.value.heights.byteCount
+        state.bytes -= oldest.value.tile.byteCount
       }
     }
   }
@@ -58,7 +65,7 @@ public final class RasterTiles: Sendable {
     state.withLock { state in
       for (key, tile) in state.tiles where key.raster == raster {
         state.tiles[key] = nil
-        state.bytes -= tile.heights.byteCount
+        state.bytes -= tile.tile.byteCount
       }
     }
   }

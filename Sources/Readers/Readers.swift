@@ -38,7 +38,8 @@ public final class Readers: Sendable {
   /// Files, FIFOs and devices that are followed.
   public let feeds: Feeds
   /// Heights of rasters.
-  public let tiles = RasterTiles()
+  public let tiles = RasterTiles<RasterHeights>()
+  let pixels = RasterTiles<RasterPixels>()
   /// Readers that hold rasters open, least recently used first.
   private let kept = Mutex<[ReaderHandle]>([])
   private static let keptLimit = 8

@@ -15,12 +15,14 @@ public struct RasterDescription: Hashable, Sendable {
   public let transform: RasterTransform
   /// As stored, before scale and unit; nil if every pixel has a value.
   public let noData: Double?
+  /// Empty for a raster of heights.
+  public let bands: [RasterBand]
   /// The box of the pixels' outer edges, in the units of the reference.
   public let extent: Envelope
 
   public init(
     path: String, driver: String, width: Int, height: Int, spatialReference: SpatialReference?,
-    transform: RasterTransform, noData: Double?
+    transform: RasterTransform, noData: Double?, bands: [RasterBand] = []
   ) {
     self.path = path
     self.driver = driver
@@ -29,7 +31,49 @@ public struct RasterDescription: Hashable, Sendable {
     self.spatialReference = spatialReference
     self.transform = transform
     self.noData = noData
+    self.bands = bands
     extent = transform.extent(width: width, height: height)
+  }
+
+  /// A file that names no reference is in degrees if its pixels lie within them.
+  public var info: RasterInfo {
+    let isInDegrees = extent.xMin >= -360 && extent.xMax <= 360 && extent.yMin >= -90.5 && extent.yMax <= 90.5
+    return RasterInfo(
+      width: width, height: height, transform: transform, reference: spatialReference ?? (isInDegrees ? .wgs84 : .unknown), bands: bands)
+  }
+}
+
+/// What a raster is opened for.
+public enum RasterUse: Hashable, Sendable {
+  case heights
+  /// - table: of tiles in a GeoPackage; nil for its only one.
+  case pixels(table: String?)
+}
+
+extension RasterPixels {
+  /// The pixels of windows, as they come from a reader: the numbers of all windows, then their masks. Nil if there are not as many.
+  public static func mapping(_ file: CInt, _ windows: [RasterWindow], bands: Int, isBytes: Bool) -> [RasterPixels]? {
+    guard let bytes = SharedMemory.map(file) else { return nil }
+    defer { SharedMemory.unmap(bytes) }
+    let count = windows.reduce(0) { $0 + $1.count }
+    let size = isBytes ? 1 : MemoryLayout<Float>.size
+    guard bytes.count == count * (bands * size + 1) else { return nil }
+    var (next, mask) = (0, count * bands * size)
+    return windows.map { window in
+      let numbers = UnsafeRawBufferPointer(rebasing: bytes[next..<next + window.count * bands * size])
+      var seen = Array(bytes[mask..<mask + window.count])
+      (next, mask) = (next + numbers.count, mask + window.count)
+      guard !isBytes else {
+        return RasterPixels(width: Int(window.width), height: Int(window.height), numbers: .bytes(Array(numbers)), mask: seen)
+      }
+      var floats = Array(numbers.bindMemory(to: Float.self))
+      // What is not a number has no colour, whatever the file says.
+      for index in floats.indices where !floats[index].isFinite {
+        floats[index] = 0
+        seen[index % window.count] = 0
+      }
+      return RasterPixels(width: Int(window.width), height: Int(window.height), numbers: .floats(floats), mask: seen)
+    }
   }
 }
 

@@ -39,6 +39,8 @@ public enum ReaderReply: Hashable, Sendable {
   case raster(RasterDescription)
   /// The message's file has ``RasterHeights``, window by window.
   case heights
+  /// The message's file has the numbers of pixels; see ``RasterPixels/mapping(_:_:bands:isBytes:)``.
+  case pixels
   /// A writer has taken a block of features.
   case taken
   /// An engine's answer to ``ReaderRequest/relate(_:)``.
@@ -65,7 +67,7 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, taken, related, computed, invalid, refused, chunk, waiting, painted, measured, done, failed
+    case forked, ready, opened, complaint, progress, source, layer, block, raster, heights, pixels, taken, related, computed, invalid, refused, chunk, waiting, painted, measured, done, failed
   }
 
   private var kind: Kind {
@@ -80,6 +82,7 @@ extension ReaderReply {
     case .block: .block
     case .raster: .raster
     case .heights: .heights
+    case .pixels: .pixels
     case .taken: .taken
     case .related: .related
     case .computed: .computed
@@ -129,7 +132,11 @@ extension ReaderReply {
         writer.key("noData")
         writer.exact(noData)
       }
-    case .block, .heights, .taken, .waiting, .measured: break
+      if !raster.bands.isEmpty {
+        writer.key("bands")
+        writer.array(raster.bands) { Self.encode($0, to: &$1) }
+      }
+    case .block, .heights, .pixels, .taken, .waiting, .measured: break
     case .painted(let notes):
       writer.member("missingGlyphs", notes.missingGlyphs)
       writer.member("missingFamilies", notes.missingFamilies)
@@ -178,8 +185,12 @@ extension ReaderReply {
         RasterDescription(
           path: path, driver: try json["driver"].string(), width: width, height: height,
           spatialReference: try json.text("reference").map { SpatialReference($0) },
-          transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() }))
+          transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() },
+          bands: try json["bands"].ifPresent { bands throws(JSONError) in
+            try bands.array { band throws(JSONError) in try Self.band(from: band) }
+          } ?? []))
     case .heights: self = .heights
+    case .pixels: self = .pixels
     case .taken: self = .taken
     case .related: self = .related(try json["holds"].bool())
     case .computed:
@@ -201,5 +212,26 @@ extension ReaderReply {
     case .done: self = .done(try json["residentBytes"].integer())
     case .failed: self = .failed(try ReadError(from: json, path: path))
     }
+  }
+
+  private static func encode(_ band: RasterBand, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("type", band.type)
+    writer.member("isBytes", band.isBytes)
+    writer.member("colors", band.colors.map { $0.map { Int($0) } })
+    if let noData = band.noData {
+      writer.key("noData")
+      writer.exact(noData)
+    }
+    writer.endObject()
+  }
+
+  private static func band(from json: JSONValue) throws(JSONError) -> RasterBand {
+    RasterBand(
+      type: try json["type"].string(), noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() },
+      isBytes: try json["isBytes"].bool(),
+      colors: try json["colors"].ifPresent { colors throws(JSONError) in
+        try colors.array { color throws(JSONError) in UInt32(truncatingIfNeeded: try color.integer()) }
+      })
   }
 }

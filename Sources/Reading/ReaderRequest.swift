@@ -40,11 +40,13 @@ public enum ReaderRequest: Hashable, Sendable {
   case readFeatures(ReadJob, layer: String?)
   /// The server has taken a block of features.
   case taken
-  case openRaster(ReadJob)
+  case openRaster(ReadJob, RasterUse)
   /// The bytes of a packed entry of an archive.
   case unpack(ReadJob)
   /// Reads from the raster that was opened. The message's file has ``RasterWindow``s.
   case readWindows
+  /// Reads the numbers of bands within a level of the raster that was opened. The message's file has ``RasterWindow``s.
+  case readPixels(level: Int, bands: [Int], isNearest: Bool)
   /// To a writer: the message's files are the file to fill and a scratch file for the format.
   case write(WriteJob)
   /// To a writer: the message's file is a ``FeatureBlock``.
@@ -69,13 +71,13 @@ extension ReaderRequest {
   /// The job that the request begins; nil for a request within a job.
   public var job: ReadJob? {
     switch self {
-    case .describe(let job), .readFeatures(let job, _), .openRaster(let job), .unpack(let job): job
-    case .fork, .taken, .readWindows, .write, .block, .end, .relate, .compute, .follow, .paint, .measure: nil
+    case .describe(let job), .readFeatures(let job, _), .openRaster(let job, _), .unpack(let job): job
+    case .fork, .taken, .readWindows, .readPixels, .write, .block, .end, .relate, .compute, .follow, .paint, .measure: nil
     }
   }
 
   private enum Kind: String {
-    case fork, describe, readFeatures, taken, openRaster, unpack, readWindows, write, block, end, relate, compute, follow, paint, measure
+    case fork, describe, readFeatures, taken, openRaster, unpack, readWindows, readPixels, write, block, end, relate, compute, follow, paint, measure
   }
 
   private var kind: Kind {
@@ -87,6 +89,7 @@ extension ReaderRequest {
     case .openRaster: .openRaster
     case .unpack: .unpack
     case .readWindows: .readWindows
+    case .readPixels: .readPixels
     case .write: .write
     case .block: .block
     case .end: .end
@@ -103,7 +106,16 @@ extension ReaderRequest {
     writer.member("type", kind.rawValue)
     job?.encode(to: &writer)
     switch self {
-    case .fork, .describe, .taken, .openRaster, .unpack, .readWindows, .block, .end, .measure: break
+    case .fork, .describe, .taken, .unpack, .readWindows, .block, .end, .measure: break
+    case .openRaster(_, let use):
+      if case .pixels(let table) = use {
+        writer.member("isDrawn", true)
+        writer.member("table", table)
+      }
+    case .readPixels(let level, let bands, let isNearest):
+      writer.member("level", level)
+      writer.member("bands", bands)
+      writer.member("isNearest", isNearest)
     case .readFeatures(_, let layer): writer.member("layer", layer)
     case .write(let job): job.encode(to: &writer)
     case .follow(let job): job.encode(to: &writer)
@@ -136,9 +148,14 @@ extension ReaderRequest {
       self = .readFeatures(
         try ReadJob(from: json), layer: try json.text("layer"))
     case .taken: self = .taken
-    case .openRaster: self = .openRaster(try ReadJob(from: json))
+    case .openRaster:
+      let use: RasterUse = json["isDrawn"].isPresent ? .pixels(table: try json.text("table")) : .heights
+      self = .openRaster(try ReadJob(from: json), use)
     case .unpack: self = .unpack(try ReadJob(from: json))
     case .readWindows: self = .readWindows
+    case .readPixels:
+      let bands = try json["bands"].array { band throws(JSONError) in try band.integer() }
+      self = .readPixels(level: try json["level"].integer(), bands: bands, isNearest: try json["isNearest"].bool())
     case .write: self = .write(try WriteJob(from: json))
     case .block: self = .block
     case .end: self = .end

@@ -90,6 +90,7 @@ extension Wire {
               return expression
             } catch { throw ModelError.expression(error, path: "/\(name)/steps/\(index)") }
           }, within: given.within))
+    case .rasterRenderer(let renderer): .rasterRenderer(try rasterRenderer(renderer))
     case .renderer(let renderer): .renderer(try self.renderer(renderer))
     case .layerTime(let time):
       .time(
@@ -145,6 +146,8 @@ extension MemberValue: JSONEncodable {
     case .point(let point): Wire.opaque(.point(point)).encode(to: &writer)
     case .popup(let popup): Wire.popup(popup).encode(to: &writer)
     case .properties(let properties): writer.array(properties) { Wire.property($0).encode(to: &$1) }
+    case .rasterInfo(let info): Wire.rasterInfo(info).encode(to: &writer)
+    case .rasterRenderer(let renderer): Wire.rasterRenderer(renderer).encode(to: &writer)
     case .renderer(let renderer): Wire.renderer(renderer).encode(to: &writer)
     case .sourceLayers(let layers): writer.array(layers) { Wire.sourceLayer($0).encode(to: &$1) }
     case .sourceStatus(let status): Wire.sourceStatus(status).encode(to: &writer)

@@ -11,7 +11,7 @@ extension FuzzTarget {
     name: "channel",
     words: [
       "ready", "opened", "complaint", "progress", "source", "layer", "block", "raster", "heights", "done", "failed",
-      "describe", "readFeatures", "taken", "openRaster", "readWindows", "transform", "fields", "spatialReference",
+      "describe", "readFeatures", "taken", "openRaster", "readWindows", "readPixels", "bands", "transform", "fields", "spatialReference",
     ],
     seeds: {
       let texts = replies.map { $0.jsonText } + requests.map { $0.jsonText }
@@ -81,13 +81,13 @@ private let job = ReadJob(
 
 private let requests: [ReaderRequest] = [
   .describe(job), .readFeatures(ReadJob(folder: "/data", names: ["a.shp", "a.dbf"]), layer: "a"), .taken,
-  .openRaster(ReadJob(folder: "/data", names: ["a"], database: "/data/a")),
+  .openRaster(ReadJob(folder: "/data", names: ["a"], database: "/data/a"), .pixels(table: "t")), .readPixels(level: 1, bands: [0, 2], isNearest: true),
   .readWindows, .fork,
 ]
 
 private let replies: [ReaderReply] =
   [
-    .ready(31), .forked(4711), .opened("GPKG"), .complaint("a \"quote\""), .progress(0.5), .block, .heights, .done(1 << 20),
+    .ready(31), .forked(4711), .opened("GPKG"), .complaint("a \"quote\""), .progress(0.5), .block, .heights, .pixels, .done(1 << 20),
     .source(SourceDescription(driver: .geoPackage, name: "/data/x", layers: [layer])), .layer(layer),
     .failed(.openFailed(driver: "CSV", path: "/data/x", reason: "no")),
     .failed(.noSuchLayer("a", available: ["b", "c"])),
@@ -99,7 +99,8 @@ private let replies: [ReaderReply] =
       .raster(
         RasterDescription(
           path: "/data/x", driver: "GTiff", width: 10, height: 20, spatialReference: SpatialReference("EPSG:4326"),
-          transform: transform, noData: -.infinity))
+          transform: transform, noData: -.infinity,
+          bands: [RasterBand(type: "Byte", noData: 0, isBytes: true, colors: [255])]))
     ]
   } ?? [])
 

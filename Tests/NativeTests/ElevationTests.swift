@@ -193,10 +193,10 @@ import Testing
   }
 
   @Test func `tiles are kept within their bytes, those used last`() throws {
-    let tiles = RasterTiles()
+    let tiles = RasterTiles<RasterHeights>()
     let heights = RasterHeights([Double](repeating: 0.1, count: 1 << 17))
     let (raster, other) = (tiles.makeRaster(), tiles.makeRaster())
-    let count = RasterTiles.limit / heights.byteCount
+    let count = RasterTiles<RasterHeights>.limit / heights.byteCount
     for tile in 0..<count { tiles.keep(heights, raster: raster, tile: tile) }
     #expect(tiles[raster, 0] != nil)
     tiles.keep(heights, raster: other, tile: 0)

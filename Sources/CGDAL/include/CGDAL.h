@@ -60,6 +60,8 @@ struct ArrowArrayStream {
   X(GDALGetRasterYSize) X(GDALGetGeoTransform) X(GDALGetSpatialRef) X(GDALGetRasterBand) \
   X(GDALGetRasterDataType) X(GDALGetRasterNoDataValue) X(GDALGetRasterScale) X(GDALGetRasterOffset) \
   X(GDALGetRasterUnitType) X(GDALGetMaskFlags) X(GDALGetMaskBand) X(GDALRasterIO) \
+  X(GDALGetRasterCount) X(GDALRasterIOEx) X(GDALGetOverviewCount) X(GDALGetDataTypeName) X(GDALGetMetadata) \
+  X(GDALGetRasterColorTable) X(GDALGetColorEntryCount) X(GDALGetColorEntryAsRGB) \
   X(OGR_L_GetName) X(OGR_L_GetGeomType) X(OGR_L_GetGeometryColumn) X(OGR_L_GetSpatialRef) X(OGR_L_GetFeatureCount) X(OGR_L_GetExtent) \
   X(OGR_L_GetLayerDefn) X(OGR_L_GetFIDColumn) X(OGR_L_ResetReading) X(OGR_L_GetNextFeature) \
   X(OGR_FD_GetFieldCount) X(OGR_FD_GetFieldIndex) X(OGR_FD_GetFieldDefn) X(OGR_Fld_GetNameRef) X(OGR_Fld_GetType) X(OGR_Fld_GetSubType) \

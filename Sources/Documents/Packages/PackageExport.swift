@@ -39,11 +39,13 @@ struct PackageExport: Sendable {
       let map = MapID(id)
       _ = try world.maps.require(map)
       for layer in world.allLayers(of: .map(map)) {
-        guard let features = layer.features else { continue }
+        guard layer.grouping == nil else { continue }
         if let reason = Self.reason(toLeaveOut: layer, params, world) {
           leftOut.append(.init(layer: layer.id.rawValue, reason: reason))
           continue
         }
+        // The file of a raster comes as it is.
+        guard let features = layer.features else { continue }
         let index = tables.firstIndex { $0.number == features.sourceNumber } ?? tables.count
         if index == tables.count { tables.append((features.sourceNumber, [])) }
         let name = features.schema.name.string

@@ -171,8 +171,11 @@ final class PackageFile {
 
   /// The names of the files that a document reads.
   private static func paths(in root: JSONValue) -> [String] {
-    let rasters = elements(root["scenes"]).flatMap { elements($0["elevationSources"]) }
-    return (elements(root["sources"]) + rasters).compactMap { $0["path"].isPresent ? (try? $0["path"].string()) ?? "" : nil }
+    let contents = elements(root["maps"]) + elements(root["scenes"])
+    let lists = contents.flatMap { content in
+      ["elevationSources", "operationalLayers", "baseLayers", "referenceLayers"].flatMap { elements(content.member($0)) }
+    }
+    return (elements(root["sources"]) + lists).compactMap { $0["path"].isPresent ? (try? $0["path"].string()) ?? "" : nil }
   }
 
   /// Reads a document of the package into a new world.

@@ -27,7 +27,7 @@ final class PackedFiles {
   private var taken: Set<Text> = []
 
   /// Formats of one file, by extension, besides those that readers of features have.
-  private static let rasters: Set = ["tif", "tiff", "hgt", "dt0", "dt1", "dt2", "img"]
+  private static let rasters: Set = ["tif", "tiff", "hgt", "dt0", "dt1", "dt2", "img", "mbtiles", "gpkg"]
   private static let several: Set = ["shp", "dbf", "gdb"]
 
   /// - Parameter converted: numbers of the sources that do not come as they are.
@@ -38,8 +38,10 @@ final class PackedFiles {
       if FilePolicy.isAddress(file.path) { throw Self.refusal(file.path, "packages hold files, and it is an address") }
       try add(file.path, worker) { !Self.several.contains($0) }
     }
-    for source in world.scenes.values.flatMap(\.surface.elevationSources) {
-      try add(source.path.string, worker) { Self.rasters.contains($0) }
+    let rasters = world.layers.values.compactMap { $0.raster?.origin.path }
+    for path in rasters + world.scenes.values.flatMap(\.surface.elevationSources).map(\.path.string) {
+      if FilePolicy.isAddress(path) { throw Self.refusal(path, "packages hold files, and it is an address") }
+      try add(path, worker) { Self.rasters.contains($0) }
     }
   }
 

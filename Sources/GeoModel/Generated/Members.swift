@@ -10,17 +10,17 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     rule, relation, buffer, accuracyMode, maxAccuracy, minimumDwell, reportCrossings, forecastHorizon,
     sequence, condition, message, actions, warnings, insideCount, eventCount, lateCount, inaccurateCount,
     method, params, progress, done, total, messages, kind, map, scene, group, source, entitySource,
-    sourceLayer, isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode, geometryType,
-    featureCount, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels,
-    labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled, line, startTime, velocity,
-    interval, loops, authorization, staleAfter, minDistance, minInterval, layer, maxDistance, factor, track,
-    isStale, location, heading, refusals, satellites, autoPanMode, wanderExtentFactor, initialZoomScale,
-    navigationPointHeightFactor, trailLength, symbol, symbolAngle, trail, title, basemap, operationalLayers,
-    tables, bookmarks, initialViewpoint, referenceScale, maxExtent, scaleLevels, rotationSnap,
-    backgroundColor, selectionColor, renderingMode, graphicCount, baseSurface, driver, path, width, height,
-    dpi, viewpoint, center, scale, rotation, isNavigating, cameraController, overlays, locationDisplay,
-    mode, tickRate, recovery, canUndo, canRedo, undoName, redoName, isModified, environment, graphics,
-    layerViewStates
+    sourceLayer, path, isVisible, opacity, minScale, maxScale, loadStatus, layers, visibilityMode,
+    geometryType, featureCount, raster, selectedCount, definitionExpression, time, isTimeFilterEnabled,
+    renderer, rasterRenderer, labels, labelsEnabled, popup, featureReduction, trackDisplay, isPopupEnabled,
+    line, startTime, velocity, interval, loops, authorization, staleAfter, minDistance, minInterval, layer,
+    maxDistance, factor, track, isStale, location, heading, refusals, satellites, autoPanMode,
+    wanderExtentFactor, initialZoomScale, navigationPointHeightFactor, trailLength, symbol, symbolAngle,
+    trail, title, basemap, operationalLayers, tables, bookmarks, initialViewpoint, referenceScale,
+    maxExtent, scaleLevels, rotationSnap, backgroundColor, selectionColor, renderingMode, graphicCount,
+    baseSurface, driver, width, height, dpi, viewpoint, center, scale, rotation, isNavigating,
+    cameraController, overlays, locationDisplay, mode, tickRate, recovery, canUndo, canRedo, undoName,
+    redoName, isModified, environment, graphics, layerViewStates
 }
 
 extension Collection {
@@ -94,12 +94,15 @@ extension Collection {
         [.returned, .observed, .written, .modifies, .refers]
       case .source, .entitySource:
         [.returned, .written, .modifies, .refers]
+      case .path:
+        [.returned, .observed, .modifies]
       case .name, .isVisible, .opacity, .visibilityMode, .isTimeFilterEnabled, .labelsEnabled, .isPopupEnabled:
         [.returned, .observed, .settable, .written, .modifies]
-      case .minScale, .maxScale, .definitionExpression, .time, .renderer, .labels, .popup, .featureReduction,
-        .trackDisplay:
+      case .minScale, .maxScale, .definitionExpression, .time, .renderer, .rasterRenderer, .labels, .popup,
+        .featureReduction, .trackDisplay:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
-      case .loadStatus, .spatialReference, .geometryType, .featureCount, .extent, .fields, .selectedCount:
+      case .loadStatus, .spatialReference, .geometryType, .featureCount, .extent, .raster, .fields,
+        .selectedCount:
         [.returned, .observed]
       case .layers:
         [.returned, .observed, .modifies, .refers]

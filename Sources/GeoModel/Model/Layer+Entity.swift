@@ -13,12 +13,16 @@ extension Layer: Entity {
   public var byteCount: Int { 1024 + (store?.count ?? 0) * 100 }
 
   public func rolledBack(from current: Layer) -> Layer {
-    changed(self) { $0.features?.store = current.features?.store }
+    changed(self) {
+      $0.features?.store = current.features?.store
+      $0.raster?.source = current.raster?.source
+    }
   }
 
   public func undone(from current: Layer) -> Layer {
     var result = rolledBack(from: current)
     result.revision = current.revision
+    if let raster = current.raster { result.raster?.loadStatus = raster.loadStatus }
     if let features = current.features {
       result.features?.schema = features.schema
       result.features?.loadStatus = features.loadStatus
@@ -30,6 +34,6 @@ extension Layer: Entity {
 
   public var restoredAfterRemoval: Layer {
     // The load of a removed layer has ended.
-    changed(self) { if $0.features?.loadStatus == .loading { $0.features?.loadStatus = .notLoaded } }
+    changed(self) { if $0.ownLoadStatus == .loading { $0.ownLoadStatus = .notLoaded } }
   }
 }

@@ -1,7 +1,9 @@
 // The table of members of layers, and the members that layers and overlays share.
 
+import Geometry
+
 extension Layer {
-  public static let members: [Member<Layer>] = identity + drawing + ofGroups + ofFeatures + [.environment]
+  public static let members: [Member<Layer>] = identity + drawing + ofGroups + ofFeatures + ofRasters + [.environment]
 
   private static let identity: [Member<Layer>] = [
     Member(.kind) { $0.kind },
@@ -9,14 +11,15 @@ extension Layer {
     Member(.scene) { $0.container.scene },
     Member(.group) { $0.group },
     Member(.source) { $0.features?.source }.only { $0.features.map { $0.entitySource == nil } ?? false },
-    Member(.sourceLayer) { $0.schema?.name }.only { $0.features.map { $0.entitySource == nil } ?? false },
+    Member(.sourceLayer) { $0.raster?.table ?? $0.schema?.name }.only { $0.grouping == nil && $0.features?.entitySource == nil },
+    Member(.path) { $0.raster.map { Text($0.origin.path) } }.only { $0.raster != nil },
     Member(.entitySource) { $0.features?.entitySource }.only { $0.features?.entitySource != nil },
     Member(.name, { $0.name }, set: { $0.name = $1 }),
   ]
 
   private static let drawing: [Member<Layer>] =
     appearance + [
-      Member(.loadStatus, differs: { $0.features?.loadStatus != $1.features?.loadStatus }) {
+      Member(.loadStatus, differs: { $0.ownLoadStatus != $1.ownLoadStatus }) {
         .loadStatus($1.loadStatus(of: $0))
       }
     ]
@@ -30,13 +33,28 @@ extension Layer {
       }),
   ].only { $0.grouping != nil }
 
+  private static let ofRasters: [Member<Layer>] = [
+    Member(.raster) { $0.raster?.info },
+    Member(.rasterRenderer, { $0.raster?.renderer }, set: { $0.raster?.renderer = $1 }),
+  ].only(where: { $0.raster != nil })
+
+  // Those of features and of rasters.
+  private static let ownReference = Member<Layer>(.spatialReference) { (layer) -> SpatialReference? in
+    layer.raster.map { $0.info?.reference } ?? layer.reference
+  }.only { $0.grouping == nil }
+  private static let ownExtent = Member<Layer>(.extent, differs: { $0.extent != $1.extent }) {
+    $1.live($0).extent.memberValue
+  }.only { $0.grouping == nil }
+
+  private static let ofSchema: [Member<Layer>] = [
+    Member(.geometryType) { $0.schema?.geometryType },
+    // Of entities their source records the changes.
+    Member(.featureCount, differs: { $0.featureCount != $1.featureCount }) { $1.live($0).featureCount.memberValue },
+  ].only(where: hasFeatures)
+
   private static let ofFeatures: [Member<Layer>] =
-    [
-      Member(.spatialReference) { $0.reference },
-      Member(.geometryType) { $0.schema?.geometryType },
-      // Of entities their source records the changes.
-      Member(.featureCount, differs: { $0.featureCount != $1.featureCount }) { $1.live($0).featureCount.memberValue },
-      Member(.extent, differs: { $0.extent != $1.extent }) { $1.live($0).extent.memberValue },
+    [ownReference] + ofSchema + [ownExtent]
+    + [
       Member(.fields) { $0.schema?.fields },
       Member(.selectedCount, differs: { $0.features?.selectedCount != $1.features?.selectedCount }) {
         $1.live($0).features.map { .integer($0.selectedCount) } ?? .null
@@ -58,9 +76,10 @@ extension Layer {
 
   private static let hasFeatures: @Sendable (Layer) -> Bool = { $0.features != nil }
 
-  /// The error for a member that only layers with features have, of a group; or the reverse.
+  /// The error for a member that only layers of other kinds have.
   public func refusal(of member: String) -> ModelError {
-    .wrongKind(id.rawValue, kind, expected: kind == .group ? [.feature, .table] : [.group])
+    func has(_ members: [Member<Layer>]) -> Bool { members.contains { $0.name == member } }
+    return .wrongKind(id.rawValue, kind, expected: has(Self.ofRasters) ? [.raster] : has(Self.ofGroups) ? [.group] : [.feature, .table])
   }
 }
 

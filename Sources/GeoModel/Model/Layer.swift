@@ -1,4 +1,4 @@
-// Layers: feature layers, groups and tables.
+// Layers: feature layers, groups, tables and rasters.
 
 import Expressions
 import FeatureStore
@@ -6,7 +6,7 @@ import Geometry
 
 /// A layer of a map or a scene.
 public struct Layer: Sendable {
-  public enum Kind: String, Hashable, Sendable { case feature, group, table }
+  public enum Kind: String, Hashable, Sendable { case feature, group, table, raster }
 
   /// Maximum length of a name, in code points, as in the protocol; names in files may be longer.
   static let nameLimit = 1024
@@ -22,12 +22,13 @@ public struct Layer: Sendable {
   // Shared, because copying a layer, which finding one does, would otherwise move 1,700 bytes.
   private var sharedPortrayal = Shared.portrayal
   private var sharedFeatures: Shared<LayerFeatures>?
+  private var sharedRaster: Shared<LayerRaster>?
   /// Nil except for groups.
   public internal(set) var grouping: LayerGrouping?
 
   init(
     id: LayerID, container: ViewContent, group: LayerID?, name: String, features: LayerFeatures? = nil,
-    grouping: LayerGrouping? = nil
+    raster: LayerRaster? = nil, grouping: LayerGrouping? = nil
   ) {
     self.id = id
     self.container = container
@@ -35,6 +36,7 @@ public struct Layer: Sendable {
     self.name = name
     self.grouping = grouping
     self.features = features
+    self.raster = raster
   }
 
   /// Groups do not use it.
@@ -43,23 +45,39 @@ public struct Layer: Sendable {
     set { sharedPortrayal = Shared(newValue) }
   }
 
-  /// Nil for a group.
+  /// Nil for a group and a raster.
   public internal(set) var features: LayerFeatures? {
     get { sharedFeatures?.value }
     set { sharedFeatures = newValue.map(Shared.init) }
   }
 
-  public var kind: Kind { features.map { $0.isTable ? .table : .feature } ?? .group }
+  /// Nil except for rasters.
+  public internal(set) var raster: LayerRaster? {
+    get { sharedRaster?.value }
+    set { sharedRaster = newValue.map(Shared.init) }
+  }
+
+  public var kind: Kind { features.map { $0.isTable ? .table : .feature } ?? (sharedRaster == nil ? .group : .raster) }
+
+  /// Nil for a group, whose status follows from its layers.
+  public internal(set) var ownLoadStatus: LoadStatus? {
+    get { features?.loadStatus ?? raster?.loadStatus }
+    set {
+      guard let newValue else { return }
+      features?.loadStatus = newValue
+      raster?.loadStatus = newValue
+    }
+  }
 
   public var schema: SourceLayer? { features?.schema }
   /// The features, once loaded.
   public var store: FeatureStore? { features?.store }
-  /// The reference of the features; WGS 84 for groups.
-  public var reference: SpatialReference { features?.reference ?? .wgs84 }
+  /// The reference of the features or pixels; WGS 84 for groups and for rasters that are not loaded.
+  public var reference: SpatialReference { features?.reference ?? raster?.info?.reference ?? .wgs84 }
   public var featureCount: Int? { store?.count ?? schema?.featureCount }
-  public var extent: Envelope? { kind == .table ? nil : store.map { $0.extent } ?? schema?.extent }
+  public var extent: Envelope? { kind == .table ? nil : store.map { $0.extent } ?? schema?.extent ?? raster?.info?.extent }
 
-  /// Throws `wrongKind` for a group.
+  /// Throws `wrongKind` for a group and a raster.
   public func requireFeatures() throws(ModelError) -> LayerFeatures {
     guard let features else { throw .wrongKind(id.rawValue, kind, expected: [.feature, .table]) }
     return features

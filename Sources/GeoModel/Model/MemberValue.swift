@@ -43,6 +43,8 @@ public enum MemberValue: Sendable {
   case point(Point)
   case popup(PopupDefinition)
   case properties([PropertyDefinition])
+  case rasterInfo(RasterInfo)
+  case rasterRenderer(RasterRenderer)
   case renderer(Renderer)
   case sourceLayers([SourceLayer])
   case sourceStatus(SourceStatus)
@@ -72,6 +74,7 @@ public enum MemberValue: Sendable {
     case .maxExtent(let extent): extent
     case .numbers(let numbers): numbers
     case .popup(let popup): popup
+    case .rasterRenderer(let renderer): renderer
     case .renderer(let renderer): renderer
     case .surface(let surface): surface
     case .time(let time): time
@@ -79,7 +82,7 @@ public enum MemberValue: Sendable {
     case .viewpoint(let viewpoint): viewpoint
     case .null, .cameraController, .flag, .integer, .number, .text, .value, .values, .objects, .expression, .entityCounts, .entityStatus,
       .envelope, .fields, .geometry, .graphics, .jobStatus, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
-      .properties, .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
+      .properties, .rasterInfo, .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
       nil
     }
   }

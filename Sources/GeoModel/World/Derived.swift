@@ -57,7 +57,7 @@ extension World {
   ///
   /// - Complexity: O(1); O(layers) during a command that has changed something.
   public func loadStatus(of layer: Layer) -> LoadStatus {
-    layer.features?.loadStatus ?? recordedLoadStatus(of: layer.reference) ?? computedLoadStatus(of: layer)
+    layer.ownLoadStatus ?? recordedLoadStatus(of: layer.reference) ?? computedLoadStatus(of: layer)
   }
 
   private func recordedLoadStatus(of object: ObjectReference) -> LoadStatus? {
@@ -70,7 +70,7 @@ extension World {
   }
 
   func computedLoadStatus(of layer: Layer) -> LoadStatus {
-    layer.features?.loadStatus ?? merged(layer.grouping?.layers ?? IDList())
+    layer.ownLoadStatus ?? merged(layer.grouping?.layers ?? IDList())
   }
 
   private func merged(_ ids: some Sequence<LayerID>) -> LoadStatus {
@@ -157,7 +157,7 @@ extension Layer {
     if isHidden ?? !appearance.isVisible { state.insert(.notVisible) }
     if !appearance.shows(at: scale) { state.insert(.outOfScale) }
     guard grouping == nil else { return state }
-    switch features?.loadStatus {
+    switch ownLoadStatus {
     case .loaded: if state.isDisjoint(with: [.notVisible, .outOfScale]) { state.insert(.active) }
     case .loading: state.insert(.loading)
     case .failed: state.insert(.error)

@@ -130,7 +130,7 @@ extension World {
       Derived.Counted(
         container: layer.pointee.container, parent: layer.pointee.directContainer,
         isGroup: layer.pointee.kind == .group,
-        status: layer.pointee.features?.loadStatus ?? derived.loadStatuses[layer.pointee.reference] ?? .loaded)
+        status: layer.pointee.ownLoadStatus ?? derived.loadStatuses[layer.pointee.reference] ?? .loaded)
     }
     guard let new else { return }
     if let old = derived.counted.updateValue(new, forKey: CreationNumber(number)) { add(old, -1, by: origin, &invalid) }

@@ -15,6 +15,7 @@ extension World {
       for member in members {
         if let value = member.ownValue(of: layer) { try layer.features?.check(value, at: member.name) }
       }
+      if let info = layer.raster?.info { try layer.raster?.renderer?.check(for: info, at: "/rasterRenderer") }
       try layer.finishUpdate(from: old)
     }
     let isShown = changes.contains { if $0.name == "isVisible", case .flag(true)? = $0.value { true } else { false } }

@@ -19,12 +19,20 @@ extension World {
   /// - Throws: the stored failure, without `retry`.
   public mutating func beginLoad(_ id: LayerID, retry: Bool, from origin: SourceOrigin? = nil) throws(ModelError) -> LoadDecision {
     let layer = try layers.require(id)
-    let features = try layer.requireFeatures()
-    switch features.loadStatus {
+    let status = if let raster = layer.raster { raster.loadStatus } else { try layer.requireFeatures().loadStatus }
+    switch status {
     case .loaded: return .alreadyLoaded
     case .loading: return .read(layer)
     case .failed(let failure) where !retry: throw .failed(failure)
     case .notLoaded, .failed:
+      if layer.raster != nil {
+        changeKnown(id) { layer in
+          if case .file(let file)? = origin { layer.raster?.origin = file }
+          layer.raster?.loadStatus = .loading
+        }
+        return .read(try layers.require(id))
+      }
+      let features = try layer.requireFeatures()
       guard let source = sources[features.source], source.number == features.sourceNumber else { throw .sourceClosed }
       if let origin { changeKnown(source.id) { $0.origin = origin } }
       changeKnown(id) { layer in
@@ -66,10 +74,10 @@ extension World {
 
   /// Resets a load in progress to `notLoaded`; otherwise does nothing.
   public mutating func abandonLoad(_ id: LayerID) {
-    if layers[id]?.features?.loadStatus == .loading { setLoadStatus(.notLoaded, of: id) }
+    if layers[id]?.ownLoadStatus == .loading { setLoadStatus(.notLoaded, of: id) }
   }
 
   private mutating func setLoadStatus(_ status: LoadStatus, of id: LayerID) {
-    changeKnown(id) { $0.features?.loadStatus = status }
+    changeKnown(id) { $0.ownLoadStatus = status }
   }
 }

@@ -595,6 +595,8 @@ public enum DocumentProtocol {
     public var layer: String
     /// Its kind.
     public var kind: LayerProtocol.LayerKind
+    /// The file of a raster layer, with a path as in sources.
+    public var path: String?
     /// The group that contains it; absent at the top level.
     public var group: String?
     /// Its source; absent for a group.
@@ -602,7 +604,7 @@ public enum DocumentProtocol {
     /// The entity source whose entities are its features, in place of a source; it closes with that. It needs no
     /// loading; selected are its entities, in all layers over them.
     public var entitySource: String?
-    /// Its name in the source; absent for a group.
+    /// Its name in the source; absent for a group. Of a raster layer the table of tiles, if one was named.
     public var sourceLayer: String?
     /// The name shown to people.
     public var name: String?
@@ -624,6 +626,10 @@ public enum DocumentProtocol {
     public var isTimeFilterEnabled: Bool?
     /// The symbols of its features; without one they are drawn by simplestyle or in grey.
     public var renderer: SymbologyProtocol.Renderer?
+    /// The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in these; of
+    /// three bands or more the first three are red, green and blue; other rasters are grey between their least and
+    /// greatest number, those of bytes between 0 and 255. Absent for others.
+    public var rasterRenderer: SymbologyProtocol.RasterRenderer?
     /// Label definitions.
     public var labels: [SymbologyProtocol.LabelDefinition]?
     /// Whether labels are drawn.
@@ -638,18 +644,19 @@ public enum DocumentProtocol {
     public var isPopupEnabled: Bool?
 
     public init(
-      layer: String, kind: LayerProtocol.LayerKind = .feature, group: String? = nil, source: String? = nil,
-      entitySource: String? = nil, sourceLayer: String? = nil, name: String? = nil, isVisible: Bool? = nil,
-      opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+      layer: String, kind: LayerProtocol.LayerKind = .feature, path: String? = nil, group: String? = nil,
+      source: String? = nil, entitySource: String? = nil, sourceLayer: String? = nil, name: String? = nil,
+      isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
       visibilityMode: LayerProtocol.GroupVisibilityMode? = nil, definitionExpression: JSONOpaque? = nil,
       time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
-      renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
-      featureReduction: SymbologyProtocol.FeatureReduction? = nil,
+      renderer: SymbologyProtocol.Renderer? = nil, rasterRenderer: SymbologyProtocol.RasterRenderer? = nil,
+      labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
+      popup: SymbologyProtocol.PopupDefinition? = nil, featureReduction: SymbologyProtocol.FeatureReduction? = nil,
       trackDisplay: SymbologyProtocol.TrackDisplay? = nil, isPopupEnabled: Bool? = nil
     ) {
       self.layer = layer
       self.kind = kind
+      self.path = path
       self.group = group
       self.source = source
       self.entitySource = entitySource
@@ -664,6 +671,7 @@ public enum DocumentProtocol {
       self.time = time
       self.isTimeFilterEnabled = isTimeFilterEnabled
       self.renderer = renderer
+      self.rasterRenderer = rasterRenderer
       self.labels = labels
       self.labelsEnabled = labelsEnabled
       self.popup = popup
@@ -677,6 +685,8 @@ public enum DocumentProtocol {
       self.layer = try SessionProtocol.readObjectId(json["layer"])
       let kind = json["kind"]
       self.kind = try kind.isPresent ? LayerProtocol.LayerKind(from: kind) : .feature
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
       let group = json["group"]
       self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
       let source = json["source"]
@@ -711,6 +721,10 @@ public enum DocumentProtocol {
       self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
       let renderer = json["renderer"]
       self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+      let rasterRenderer = json["rasterRenderer"]
+      self.rasterRenderer = try rasterRenderer.isPresent
+        ? SymbologyProtocol.RasterRenderer(from: rasterRenderer)
+        : nil
       let labels = json["labels"]
       self.labels = try labels.isPresent
         ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
@@ -735,6 +749,10 @@ public enum DocumentProtocol {
       writer.value(layer)
       writer.key("kind")
       kind.encode(to: &writer)
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
       if let group {
         writer.key("group")
         writer.value(group)
@@ -790,6 +808,10 @@ public enum DocumentProtocol {
       if let renderer {
         writer.key("renderer")
         renderer.encode(to: &writer)
+      }
+      if let rasterRenderer {
+        writer.key("rasterRenderer")
+        rasterRenderer.encode(to: &writer)
       }
       if let labels {
         writer.key("labels")

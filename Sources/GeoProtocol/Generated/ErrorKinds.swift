@@ -72,7 +72,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`. `expected` has
   /// the nearest commands.
   case notACommand
-  /// The layer is of another kind than the method needs: a group has no features, only a group contains layers.
+  /// The layer is of another kind than the method needs: a group or a raster has no features, only a group contains
+  /// layers.
   case wrongKind
   /// The source's layer has no geometry; add it as a table. The coordinates of a CSV file are in the columns that
   /// `xField` and `yField` of `source/open` name. Of `feature/export`: the format has no features without geometry.
@@ -181,7 +182,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The geometry is empty.
   case emptyGeometry
   /// A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay
-  /// whose spatial reference is in degrees, a padding that leaves no room on the screen.
+  /// whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a
+  /// raster does not have.
   case outOfRange
   /// A library that the request needs (PROJ, GEOS or GDAL) is not installed.
   case libraryMissing

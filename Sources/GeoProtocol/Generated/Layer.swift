@@ -3,8 +3,8 @@
 
 import JSON
 
-/// Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which have no
-/// geometry.
+/// Layers of maps and scenes: feature layers over a layer of a source, raster layers over a file of pixels, groups of
+/// layers, and tables, which have no geometry.
 ///
 /// Loading reads features into the same kind of store, with the same index, that overlays have. Loads that overlap
 /// share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad` tries again.
@@ -115,9 +115,9 @@ public enum LayerProtocol {
     public var layer: String?
     /// Number of layers and tables loaded, groups not counted; 1 for a layer.
     public var count: Int
-    /// Number of features in them.
+    /// Number of features in them; 0 for a raster layer.
     public var featureCount: Int
-    /// Envelope of the layer's features, in its spatial reference; absent for a table, a map and a scene.
+    /// Envelope of the layer's features or pixels, in its spatial reference; absent for a table, a map and a scene.
     public var extent: SessionProtocol.Envelope?
 
     public init(
@@ -169,6 +169,8 @@ public enum LayerProtocol {
     case group
     /// Features without geometry.
     case table
+    /// Pixels of a file: an image, tiles of a basemap, numbers such as heights.
+    case raster
   }
 
   /// How a group shows its layers.
@@ -266,6 +268,86 @@ public enum LayerProtocol {
         writer.key("extent")
         extent.encode(to: &writer)
       }
+      writer.endObject()
+    }
+  }
+
+  /// A band of a raster: one number for each pixel.
+  public struct RasterBand: JSONDecodable, JSONEncodable, Sendable {
+    /// The type of its numbers, in GDAL's words: `Byte`, `Int16`, `Float32`.
+    public var type: String
+    /// The number that means no value; its pixels are transparent.
+    public var noData: Double?
+    /// Whether the file gives each number a colour.
+    public var hasColors: Bool
+
+    public init(type: String, noData: Double? = nil, hasColors: Bool = false) {
+      self.type = type
+      self.noData = noData
+      self.hasColors = hasColors
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`type`")
+      self.type = try json["type"].string()
+      let noData = json["noData"]
+      self.noData = try noData.isPresent ? noData.double() : nil
+      let hasColors = json["hasColors"]
+      self.hasColors = try hasColors.isPresent ? hasColors.bool() : false
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      writer.value(type)
+      if let noData {
+        writer.key("noData")
+        writer.value(noData)
+      }
+      writer.key("hasColors")
+      writer.value(hasColors)
+      writer.endObject()
+    }
+  }
+
+  /// What the file of a raster layer has.
+  public struct RasterInfo: JSONDecodable, JSONEncodable, Sendable {
+    /// Number of columns. Unit: pixel.
+    public var width: Int
+    /// Number of rows. Unit: pixel.
+    public var height: Int
+    /// Where pixels lie, in the layer's spatial reference: x of the outer corner of the first pixel, its change by
+    /// column and by row; then the same of y.
+    public var transform: [Double]
+    /// Its bands, which renderers name by their 0-based index.
+    public var bands: [LayerProtocol.RasterBand]
+
+    public init(width: Int, height: Int, transform: [Double], bands: [LayerProtocol.RasterBand]) {
+      self.width = width
+      self.height = height
+      self.transform = transform
+      self.bands = bands
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`width`, `height`, `transform`, `bands`")
+      self.width = try json["width"].integer("integer of at least 1") { $0 >= 1 }
+      self.height = try json["height"].integer("integer of at least 1") { $0 >= 1 }
+      self.transform =
+        try json["transform"].array("array of 6 elements", 6...6) { (e) throws(JSONError) in try e.double() }
+      self.bands = try json["bands"].array(LayerProtocol.RasterBand.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("width")
+      writer.value(width)
+      writer.key("height")
+      writer.value(height)
+      writer.key("transform")
+      writer.array(transform) { $1.value($0) }
+      writer.key("bands")
+      writer.array(bands) { $0.encode(to: &$1) }
       writer.endObject()
     }
   }
@@ -625,6 +707,109 @@ public enum LayerProtocol {
     }
   }
 
+  /// Adds a raster layer over a file to a map or a scene, on top or at `index`. `layer/load` opens the file: GeoTIFF,
+  /// PNG and JPEG that say where they lie, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine, MBTiles, tiles of a
+  /// GeoPackage. What is drawn is read as it is needed, from the file's overviews where it has any.
+  public enum AddRaster {
+    public static let name: StaticString = "layer/addRaster"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The map; this or `scene`.
+      public var map: String?
+      /// The scene; this or `map`.
+      public var scene: String?
+      /// The file, with a path as in `source/open`.
+      public var path: String
+      /// The table of tiles in a GeoPackage; its only one when absent.
+      public var sourceLayer: String?
+      /// The new layer's id; minted when absent.
+      public var id: String?
+      /// The name shown to people; when absent, the table's or the file's, without its extension.
+      public var name: String?
+      /// The colours of its pixels. `layer/load` checks that the file has the bands.
+      public var rasterRenderer: SymbologyProtocol.RasterRenderer?
+      /// The list at the top level; ignored within a group.
+      public var role: LayerProtocol.LayerRole
+      /// The group to add it to.
+      public var group: String?
+      /// 0-based index in its list, in drawing order; on top when absent.
+      public var index: Int?
+      /// What to do when an object has that id already.
+      public var ifExists: SessionProtocol.IfExists
+
+      public init(
+        map: String? = nil, scene: String? = nil, path: String, sourceLayer: String? = nil, id: String? = nil,
+        name: String? = nil, rasterRenderer: SymbologyProtocol.RasterRenderer? = nil,
+        role: LayerProtocol.LayerRole = .operational, group: String? = nil, index: Int? = nil,
+        ifExists: SessionProtocol.IfExists = .error
+      ) {
+        self.map = map
+        self.scene = scene
+        self.path = path
+        self.sourceLayer = sourceLayer
+        self.id = id
+        self.name = name
+        self.rasterRenderer = rasterRenderer
+        self.role = role
+        self.group = group
+        self.index = index
+        self.ifExists = ifExists
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        self.path = try json["path"].string("string of at least 1 character") { $0.unicodeScalars.count >= 1 }
+        let sourceLayer = json["sourceLayer"]
+        self.sourceLayer = try sourceLayer.isPresent
+          ? sourceLayer.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let id = json["id"]
+        self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let rasterRenderer = json["rasterRenderer"]
+        self.rasterRenderer = try rasterRenderer.isPresent
+          ? SymbologyProtocol.RasterRenderer(from: rasterRenderer)
+          : nil
+        let role = json["role"]
+        self.role = try role.isPresent ? LayerProtocol.LayerRole(from: role) : .operational
+        let group = json["group"]
+        self.group = try group.isPresent ? SessionProtocol.readObjectId(group) : nil
+        let index = json["index"]
+        self.index = try index.isPresent ? index.integer("integer of at least 0") { $0 >= 0 } : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Its id.
+      public var layer: String
+      /// The world's revision after this.
+      public var revision: Int
+
+      public init(layer: String, revision: Int) {
+        self.layer = layer
+        self.revision = revision
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("layer")
+        writer.value(layer)
+        writer.key("revision")
+        writer.value(revision)
+        writer.endObject()
+      }
+    }
+  }
+
   /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
   public enum Remove {
     public static let name: StaticString = "layer/remove"
@@ -743,6 +928,10 @@ public enum LayerProtocol {
       public var isTimeFilterEnabled: Bool?
       /// The symbols of its features; without one they are drawn by simplestyle or in grey.
       public var renderer: SymbologyProtocol.Renderer?
+      /// The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in these;
+      /// of three bands or more the first three are red, green and blue; other rasters are grey between their least
+      /// and greatest number, those of bytes between 0 and 255. Absent for others.
+      public var rasterRenderer: SymbologyProtocol.RasterRenderer?
       /// Label definitions.
       public var labels: [SymbologyProtocol.LabelDefinition]?
       /// Whether labels are drawn.
@@ -755,8 +944,8 @@ public enum LayerProtocol {
       public var trackDisplay: SymbologyProtocol.TrackDisplay?
       /// Whether popups are shown.
       public var isPopupEnabled: Bool?
-      /// Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`,
-      /// `popup`, `featureReduction`, `trackDisplay`.
+      /// Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`,
+      /// `rasterRenderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
       public var clear: [String]?
 
       public init(
@@ -764,8 +953,9 @@ public enum LayerProtocol {
         maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
         definitionExpression: JSONOpaque? = nil, time: LayerProtocol.LayerTime? = nil,
         isTimeFilterEnabled: Bool? = nil, renderer: SymbologyProtocol.Renderer? = nil,
-        labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
-        popup: SymbologyProtocol.PopupDefinition? = nil, featureReduction: SymbologyProtocol.FeatureReduction? = nil,
+        rasterRenderer: SymbologyProtocol.RasterRenderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
+        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
+        featureReduction: SymbologyProtocol.FeatureReduction? = nil,
         trackDisplay: SymbologyProtocol.TrackDisplay? = nil, isPopupEnabled: Bool? = nil, clear: [String]? = nil
       ) {
         self.layer = layer
@@ -779,6 +969,7 @@ public enum LayerProtocol {
         self.time = time
         self.isTimeFilterEnabled = isTimeFilterEnabled
         self.renderer = renderer
+        self.rasterRenderer = rasterRenderer
         self.labels = labels
         self.labelsEnabled = labelsEnabled
         self.popup = popup
@@ -817,6 +1008,10 @@ public enum LayerProtocol {
         self.isTimeFilterEnabled = try isTimeFilterEnabled.isPresent ? isTimeFilterEnabled.bool() : nil
         let renderer = json["renderer"]
         self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+        let rasterRenderer = json["rasterRenderer"]
+        self.rasterRenderer = try rasterRenderer.isPresent
+          ? SymbologyProtocol.RasterRenderer(from: rasterRenderer)
+          : nil
         let labels = json["labels"]
         self.labels = try labels.isPresent
           ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
@@ -851,6 +1046,7 @@ public enum LayerProtocol {
         if let time { members.append(("time", .layerTime(time))) }
         if let isTimeFilterEnabled { members.append(("isTimeFilterEnabled", .boolean(isTimeFilterEnabled))) }
         if let renderer { members.append(("renderer", .renderer(renderer))) }
+        if let rasterRenderer { members.append(("rasterRenderer", .rasterRenderer(rasterRenderer))) }
         if let labels { members.append(("labels", .labelDefinitions(labels))) }
         if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
         if let popup { members.append(("popup", .popupDefinition(popup))) }
@@ -933,8 +1129,9 @@ public enum LayerProtocol {
     }
   }
 
-  /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. The
-  /// answer comes at once if they are loaded already. Loads of one layer share one attempt.
+  /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. Of a
+  /// raster layer the file is opened. The answer comes at once if they are loaded already. Loads of one layer share
+  /// one attempt.
   ///
   /// The fields read may differ from those the source described: a renderer, labels, a popup, a definition expression
   /// or times that need a missing field fail the load, and `path` is the pointer into the state tree. Progress is the
@@ -1208,7 +1405,8 @@ public enum LayerProtocol {
   /// The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a renderer has
   /// one entry, under its name, for each kind of geometry in it. Where its features have simplestyle properties, it
   /// has an entry for each symbol of the matching features, in drawing order: points, lines, then areas. There are at
-  /// most 100 entries; further symbols have none.
+  /// most 100 entries; further symbols have none. Of a loaded raster layer there is an entry for each colour of a
+  /// ramp, with its number, and for each class; none for `rgb` and `hillshade`.
   public enum Legend {
     public static let name: StaticString = "layer/legend"
 

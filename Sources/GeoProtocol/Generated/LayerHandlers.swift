@@ -10,6 +10,7 @@ public protocol LayerHandlers: MethodHandlers {
   typealias Add = LayerProtocol.Add
   typealias AddGroup = LayerProtocol.AddGroup
   typealias AddTable = LayerProtocol.AddTable
+  typealias AddRaster = LayerProtocol.AddRaster
   typealias Remove = LayerProtocol.Remove
   typealias Move = LayerProtocol.Move
   typealias Update = LayerProtocol.Update
@@ -39,6 +40,11 @@ public protocol LayerHandlers: MethodHandlers {
 
   /// Adds a table over a layer of a source to a map or a scene.
   static func addTable(_ params: AddTable.Params, in world: inout Types.World) throws -> Answer<AddTable.Result>
+
+  /// Adds a raster layer over a file to a map or a scene, on top or at `index`.
+  static func addRaster(
+    _ params: AddRaster.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, AddRaster.Result>
 
   /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
   static func remove(_ params: Remove.Params, in world: inout Types.World) throws
@@ -98,6 +104,7 @@ extension LayerHandlers {
     host.command("layer/add", add)
     host.command("layer/addGroup", addGroup)
     host.command("layer/addTable", addTable)
+    host.task("layer/addRaster", addRaster)
     host.command("layer/remove") { (params: Remove.Params, world: inout Types.World) in
       try remove(params, in: &world)
       return { Remove.Result(revision: Types.revision(of: $0)) }

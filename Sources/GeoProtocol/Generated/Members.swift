@@ -19,6 +19,7 @@ public enum MemberPayload: Sendable {
   case number(Double)
   case numbers([Double])
   case popupDefinition(SymbologyProtocol.PopupDefinition)
+  case rasterRenderer(SymbologyProtocol.RasterRenderer)
   case renderer(SymbologyProtocol.Renderer)
   case string(String)
   case strings([String])

@@ -437,9 +437,9 @@ public enum PackageProtocol {
   /// has open are refused with `pathRefused`.
   ///
   /// Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features within
-  /// `area`, those hidden by filters as well; the filters are in the document. These layers have to be loaded. A
-  /// layer whose scale range does not meet that of the package, or that is hidden or live, is left out, and `leftOut`
-  /// says so. Views, overlays and other objects do not come with a map.
+  /// `area`, those hidden by filters as well; the filters are in the document. These layers have to be loaded. Files
+  /// of raster layers are copied whole. A layer whose scale range does not meet that of the package, or that is
+  /// hidden or live, is left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
   public enum Export {
     public static let name: StaticString = "package/export"
 

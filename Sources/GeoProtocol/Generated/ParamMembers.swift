@@ -403,14 +403,19 @@ package enum ParamMembers {
     ]),
     "layer/addGroup": params(["map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"]),
     "layer/addTable": params(["map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"]),
+    "layer/addRaster": params([
+      "map", "scene", "path", "sourceLayer", "id", "name", .init("rasterRenderer", .named { rasterRenderer }), "role",
+      "group", "index", "ifExists"
+    ]),
     "layer/remove": params(["layer"]),
     "layer/move": params(["layer", "index", "group", "role"]),
     "layer/update": params([
       "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode", "definitionExpression",
       .init("time", .named { layerTime }), "isTimeFilterEnabled", .init("renderer", .named { renderer }),
-      .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
-      .init("popup", .named { popupDefinition }), .init("featureReduction", .named { featureReduction }),
-      .init("trackDisplay", .named { trackDisplay }), "isPopupEnabled", "clear"
+      .init("rasterRenderer", .named { rasterRenderer }), .init("labels", .elements(.named { labelDefinition })),
+      "labelsEnabled", .init("popup", .named { popupDefinition }),
+      .init("featureReduction", .named { featureReduction }), .init("trackDisplay", .named { trackDisplay }),
+      "isPopupEnabled", "clear"
     ]),
     "layer/select": params(["layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode"]),
     "layer/load": params(["layer", "map", "scene"]),
@@ -807,6 +812,25 @@ package enum ParamMembers {
       .init("defaultSymbol", .named { symbol }), "defaultLabel",
       .init("visualVariables", .elements(.named { visualVariable }))
     ]),
+  ])
+
+  package static let rasterStretch: ParamShape = .union([
+    ("minMax", ["type", "minValue", "maxValue"]),
+    ("percentClip", ["type", "min", "max"]),
+    ("standardDeviation", ["type", "factor"]),
+  ])
+
+  package static let rasterClass: ParamShape = .object(["minValue", "maxValue", "color", "label"])
+
+  package static let rasterColor: ParamShape = .object(["value", "color", "label"])
+
+  package static let rasterRenderer: ParamShape = .union([
+    ("rgb", ["type", "bands", .init("stretch", .named { rasterStretch })]),
+    ("stretch", ["type", "band", .init("stretch", .named { rasterStretch }), "colors"]),
+    ("classified", ["type", "band", .init("classes", .elements(.named { rasterClass }))]),
+    ("colormap", ["type", "band", .init("colors", .elements(.named { rasterColor }))]),
+    ("hillshade", ["type", "band", "azimuth", "altitude", "zFactor"]),
+    ("slope", ["type", "band", "zFactor", "maxSlope", "colors"]),
   ])
 
   package static let labelDefinition: ParamShape = .object([

@@ -31,15 +31,17 @@ package enum StateShapes {
   ])
   package static let layers: StateShape = .object([
     ("layer", .reference), ("kind", .string), ("map", .reference), ("scene", .reference), ("group", .reference),
-    ("source", .reference), ("entitySource", .reference), ("sourceLayer", .string), ("name", .string),
-    ("isVisible", .boolean), ("opacity", .number), ("minScale", .number), ("maxScale", .number),
-    ("loadStatus", .named { loadStatus }), ("layers", .list(.reference)), ("visibilityMode", .string),
-    ("spatialReference", .string), ("geometryType", .string), ("featureCount", .integer),
-    ("extent", .named { envelope }), ("fields", .list(.named { field })), ("selectedCount", .integer),
-    ("definitionExpression", .any), ("time", .named { layerTime }), ("isTimeFilterEnabled", .boolean),
-    ("renderer", .named { renderer }), ("labels", .list(.named { labelDefinition })), ("labelsEnabled", .boolean),
-    ("popup", .named { popupDefinition }), ("featureReduction", .named { featureReduction }),
-    ("trackDisplay", .named { trackDisplay }), ("isPopupEnabled", .boolean), ("environment", .map(.any))
+    ("source", .reference), ("entitySource", .reference), ("sourceLayer", .string), ("path", .string),
+    ("name", .string), ("isVisible", .boolean), ("opacity", .number), ("minScale", .number),
+    ("maxScale", .number), ("loadStatus", .named { loadStatus }), ("layers", .list(.reference)),
+    ("visibilityMode", .string), ("spatialReference", .string), ("geometryType", .string),
+    ("featureCount", .integer), ("extent", .named { envelope }), ("raster", .named { rasterInfo }),
+    ("fields", .list(.named { field })), ("selectedCount", .integer), ("definitionExpression", .any),
+    ("time", .named { layerTime }), ("isTimeFilterEnabled", .boolean), ("renderer", .named { renderer }),
+    ("rasterRenderer", .named { rasterRenderer }), ("labels", .list(.named { labelDefinition })),
+    ("labelsEnabled", .boolean), ("popup", .named { popupDefinition }),
+    ("featureReduction", .named { featureReduction }), ("trackDisplay", .named { trackDisplay }),
+    ("isPopupEnabled", .boolean), ("environment", .map(.any))
   ])
   package static let scenes: StateShape = .object([
     ("scene", .reference), ("title", .string), ("loadStatus", .named { loadStatus }),
@@ -163,6 +165,13 @@ package enum StateShapes {
   package static let layerTime: StateShape = .object([
     ("startField", .string), ("endField", .string), ("extent", .named { timeExtent })
   ])
+  package static let rasterBand: StateShape = .object([
+    ("type", .string), ("noData", .number), ("hasColors", .boolean)
+  ])
+  package static let rasterInfo: StateShape = .object([
+    ("width", .integer), ("height", .integer), ("transform", .list(.number)),
+    ("bands", .list(.named { rasterBand }))
+  ])
   package static let location: StateShape = .object([
     ("timestamp", .string), ("position", .any), ("horizontalAccuracy", .number), ("verticalAccuracy", .number),
     ("speed", .number), ("course", .number), ("isLastKnown", .boolean), ("receivedAt", .string)
@@ -241,6 +250,21 @@ package enum StateShapes {
     ("uniqueValues", .list(.named { uniqueValue })), ("defaultSymbol", .named { symbol }),
     ("defaultLabel", .string), ("field", .string), ("normalizationField", .string),
     ("breaks", .list(.named { classBreak }))
+  ])
+  package static let rasterStretch: StateShape = .object([
+    ("type", .string), ("minValue", .number), ("maxValue", .number), ("min", .number), ("max", .number),
+    ("factor", .number)
+  ])
+  package static let rasterClass: StateShape = .object([
+    ("minValue", .number), ("maxValue", .number), ("color", .string), ("label", .string)
+  ])
+  package static let rasterColor: StateShape = .object([
+    ("value", .number), ("color", .string), ("label", .string)
+  ])
+  package static let rasterRenderer: StateShape = .object([
+    ("type", .string), ("bands", .list(.integer)), ("stretch", .named { rasterStretch }), ("band", .integer),
+    ("colors", .any), ("classes", .list(.named { rasterClass })), ("azimuth", .number), ("altitude", .number),
+    ("zFactor", .number), ("maxSlope", .number)
   ])
   package static let labelDefinition: StateShape = .object([
     ("expression", .any), ("whereClause", .any), ("symbol", .named { symbol }), ("minScale", .number),

@@ -1423,6 +1423,471 @@ public enum SymbologyProtocol {
     }
   }
 
+  /// Which numbers of a band are the two ends of its brightness or colour ramp. Statistics are those of the whole
+  /// band where it has at most a million pixels, else of an overview or a sample of it; pixels without data do not
+  /// count.
+  public enum RasterStretch: JSONDecodable, JSONEncodable, Sendable {
+    /// Two numbers for all bands.
+    case minMax(MinMax)
+    /// The numbers between which the others lie when the least and the greatest are left out.
+    case percentClip(PercentClip)
+    /// The mean, less and plus a multiple of the standard deviation.
+    case standardDeviation(Double)
+
+    /// Two numbers for all bands.
+    public struct MinMax: Sendable {
+      /// The lower end; when absent the least number of the band.
+      public var minValue: Double?
+      /// The upper end, greater than `minValue`; when absent the greatest number of the band.
+      public var maxValue: Double?
+
+      public init(minValue: Double? = nil, maxValue: Double? = nil) {
+        self.minValue = minValue
+        self.maxValue = maxValue
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let minValue = json["minValue"]
+        self.minValue = try minValue.isPresent ? minValue.double() : nil
+        let maxValue = json["maxValue"]
+        self.maxValue = try maxValue.isPresent ? maxValue.double() : nil
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        if let minValue {
+          writer.key("minValue")
+          writer.value(minValue)
+        }
+        if let maxValue {
+          writer.key("maxValue")
+          writer.value(maxValue)
+        }
+      }
+    }
+
+    /// The numbers between which the others lie when the least and the greatest are left out.
+    public struct PercentClip: Sendable {
+      /// Share of the pixels left out at the lower end. Unit: percent.
+      public var min: Double
+      /// Share of the pixels left out at the upper end. Unit: percent.
+      public var max: Double
+
+      public init(min: Double = 2, max: Double = 2) {
+        self.min = min
+        self.max = max
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let min = json["min"]
+        self.min = try min.isPresent ? min.double("number in 0...50") { $0 >= 0 && $0 <= 50 } : 2
+        let max = json["max"]
+        self.max = try max.isPresent ? max.double("number in 0...50") { $0 >= 0 && $0 <= 50 } : 2
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("min")
+        writer.value(min)
+        writer.key("max")
+        writer.value(max)
+      }
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      let expected: StaticString = "one of \"minMax\", \"percentClip\", \"standardDeviation\""
+      switch try json.tag(expected) {
+      case "minMax": self = .minMax(try MinMax(members: json))
+      case "percentClip": self = .percentClip(try PercentClip(members: json))
+      case "standardDeviation": self = .standardDeviation(try json["factor"].isPresent ? json["factor"].double("number above 0 and at most 100") { $0 > 0 && $0 <= 100 } : 2)
+      default: throw json["type"].error(expected: "\(expected)")
+      }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      switch self {
+      case .minMax(let payload):
+        writer.value("minMax" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .percentClip(let payload):
+        writer.value("percentClip" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .standardDeviation(let factor):
+        writer.value("standardDeviation" as StaticString)
+        writer.key("factor")
+        writer.value(factor)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A colour for a range of numbers.
+  public struct RasterClass: JSONDecodable, JSONEncodable, Sendable {
+    /// As in `ClassBreak`.
+    public var minValue: Double?
+    /// The upper bound; belongs to the class.
+    public var maxValue: Double
+    /// The colour.
+    public var color: String
+    /// The label in the legend.
+    public var label: String?
+
+    public init(minValue: Double? = nil, maxValue: Double, color: String, label: String? = nil) {
+      self.minValue = minValue
+      self.maxValue = maxValue
+      self.color = color
+      self.label = label
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`maxValue`, `color`")
+      let minValue = json["minValue"]
+      self.minValue = try minValue.isPresent ? minValue.double() : nil
+      self.maxValue = try json["maxValue"].double()
+      self.color = try SymbologyProtocol.readColor(json["color"])
+      let label = json["label"]
+      self.label = try label.isPresent
+        ? label.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let minValue {
+        writer.key("minValue")
+        writer.value(minValue)
+      }
+      writer.key("maxValue")
+      writer.value(maxValue)
+      writer.key("color")
+      writer.value(color)
+      if let label {
+        writer.key("label")
+        writer.value(label)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A colour for one number.
+  public struct RasterColor: JSONDecodable, JSONEncodable, Sendable {
+    /// The number.
+    public var value: Double
+    /// The colour.
+    public var color: String
+    /// The label in the legend; the number when absent.
+    public var label: String?
+
+    public init(value: Double, color: String, label: String? = nil) {
+      self.value = value
+      self.color = color
+      self.label = label
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`value`, `color`")
+      self.value = try json["value"].double()
+      self.color = try SymbologyProtocol.readColor(json["color"])
+      let label = json["label"]
+      self.label = try label.isPresent
+        ? label.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("value")
+      writer.value(value)
+      writer.key("color")
+      writer.value(color)
+      if let label {
+        writer.key("label")
+        writer.value(label)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// Gives the pixels of a raster their colours. Pixels without data are transparent.
+  public enum RasterRenderer: JSONDecodable, JSONEncodable, Sendable {
+    /// Three bands as red, green and blue.
+    case rgb(Rgb)
+    /// One band along a colour ramp. Numbers beyond its ends have the colours of the ends.
+    case stretch(Stretch)
+    /// One colour for each range of the numbers of a band; other numbers are transparent.
+    case classified(Classified)
+    /// One colour for each number of a band; other numbers are transparent.
+    case colormap(Colormap)
+    /// Heights as they look lit, in grey: by the slope of each pixel among its eight neighbours (Horn, 1981), with
+    /// heights and lengths in metres.
+    case hillshade(Hillshade)
+    /// The slope of heights along a colour ramp, computed as for `hillshade`.
+    case slope(Slope)
+
+    /// Three bands as red, green and blue.
+    public struct Rgb: Sendable {
+      /// 0-based indexes of the bands.
+      public var bands: [Int]
+      /// The numbers that are 0 and 255; when absent, bytes are as they are, and others are stretched between the
+      /// least and the greatest number of each band.
+      public var stretch: SymbologyProtocol.RasterStretch?
+
+      public init(bands: [Int] = [0, 1, 2], stretch: SymbologyProtocol.RasterStretch? = nil) {
+        self.bands = bands
+        self.stretch = stretch
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let bands = json["bands"]
+        self.bands = try bands.isPresent
+          ? bands.array("array of 3 elements", 3...3) { (e) throws(JSONError) in try e.integer() }
+          : [0, 1, 2]
+        let stretch = json["stretch"]
+        self.stretch = try stretch.isPresent ? SymbologyProtocol.RasterStretch(from: stretch) : nil
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("bands")
+        writer.array(bands) { $1.value($0) }
+        if let stretch {
+          writer.key("stretch")
+          stretch.encode(to: &writer)
+        }
+      }
+    }
+
+    /// One band along a colour ramp. Numbers beyond its ends have the colours of the ends.
+    public struct Stretch: Sendable {
+      /// 0-based index of the band.
+      public var band: Int
+      /// The numbers at the ends of the ramp; the least and the greatest of the band when absent.
+      public var stretch: SymbologyProtocol.RasterStretch?
+      /// The colour ramp: colours evenly apart, the first for the least number; from black to white when absent.
+      public var colors: [String]?
+
+      public init(band: Int = 0, stretch: SymbologyProtocol.RasterStretch? = nil, colors: [String]? = nil) {
+        self.band = band
+        self.stretch = stretch
+        self.colors = colors
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let band = json["band"]
+        self.band = try band.isPresent ? band.integer("integer of at least 0") { $0 >= 0 } : 0
+        let stretch = json["stretch"]
+        self.stretch = try stretch.isPresent ? SymbologyProtocol.RasterStretch(from: stretch) : nil
+        let colors = json["colors"]
+        self.colors = try colors.isPresent
+          ? colors.array("array of 2 to 256 elements", 2...256, SymbologyProtocol.readColor)
+          : nil
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("band")
+        writer.value(band)
+        if let stretch {
+          writer.key("stretch")
+          stretch.encode(to: &writer)
+        }
+        if let colors {
+          writer.key("colors")
+          writer.array(colors) { $1.value($0) }
+        }
+      }
+    }
+
+    /// One colour for each range of the numbers of a band; other numbers are transparent.
+    public struct Classified: Sendable {
+      /// 0-based index of the band.
+      public var band: Int
+      /// The classes, in ascending order.
+      public var classes: [SymbologyProtocol.RasterClass]
+
+      public init(band: Int = 0, classes: [SymbologyProtocol.RasterClass]) {
+        self.band = band
+        self.classes = classes
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let band = json["band"]
+        self.band = try band.isPresent ? band.integer("integer of at least 0") { $0 >= 0 } : 0
+        self.classes =
+          try json["classes"].array("array of 1 to 1024 elements", 1...1024, SymbologyProtocol.RasterClass.init(from:))
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("band")
+        writer.value(band)
+        writer.key("classes")
+        writer.array(classes) { $0.encode(to: &$1) }
+      }
+    }
+
+    /// One colour for each number of a band; other numbers are transparent.
+    public struct Colormap: Sendable {
+      /// 0-based index of the band.
+      public var band: Int
+      /// The colours, no two for one number; those of the file when absent.
+      public var colors: [SymbologyProtocol.RasterColor]?
+
+      public init(band: Int = 0, colors: [SymbologyProtocol.RasterColor]? = nil) {
+        self.band = band
+        self.colors = colors
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let band = json["band"]
+        self.band = try band.isPresent ? band.integer("integer of at least 0") { $0 >= 0 } : 0
+        let colors = json["colors"]
+        self.colors = try colors.isPresent
+          ? colors.array("array of 1 to 65536 elements", 1...65536, SymbologyProtocol.RasterColor.init(from:))
+          : nil
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("band")
+        writer.value(band)
+        if let colors {
+          writer.key("colors")
+          writer.array(colors) { $0.encode(to: &$1) }
+        }
+      }
+    }
+
+    /// Heights as they look lit, in grey: by the slope of each pixel among its eight neighbours (Horn, 1981), with
+    /// heights and lengths in metres.
+    public struct Hillshade: Sendable {
+      /// 0-based index of the band.
+      public var band: Int
+      /// Where the light comes from, clockwise from north. Unit: degree.
+      public var azimuth: Double
+      /// The height of the light above the horizon. Unit: degree.
+      public var altitude: Double
+      /// Factor of the heights.
+      public var zFactor: Double
+
+      public init(band: Int = 0, azimuth: Double = 315, altitude: Double = 45, zFactor: Double = 1) {
+        self.band = band
+        self.azimuth = azimuth
+        self.altitude = altitude
+        self.zFactor = zFactor
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let band = json["band"]
+        self.band = try band.isPresent ? band.integer("integer of at least 0") { $0 >= 0 } : 0
+        let azimuth = json["azimuth"]
+        self.azimuth = try azimuth.isPresent ? azimuth.double("number in 0...360") { $0 >= 0 && $0 <= 360 } : 315
+        let altitude = json["altitude"]
+        self.altitude = try altitude.isPresent ? altitude.double("number in 0...90") { $0 >= 0 && $0 <= 90 } : 45
+        let zFactor = json["zFactor"]
+        self.zFactor = try zFactor.isPresent
+          ? zFactor.double("number above 0 and at most 1000000") { $0 > 0 && $0 <= 1000000 }
+          : 1
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("band")
+        writer.value(band)
+        writer.key("azimuth")
+        writer.value(azimuth)
+        writer.key("altitude")
+        writer.value(altitude)
+        writer.key("zFactor")
+        writer.value(zFactor)
+      }
+    }
+
+    /// The slope of heights along a colour ramp, computed as for `hillshade`.
+    public struct Slope: Sendable {
+      /// 0-based index of the band.
+      public var band: Int
+      /// Factor of the heights.
+      public var zFactor: Double
+      /// The slope at the end of the ramp, which begins at 0. Unit: degree.
+      public var maxSlope: Double
+      /// The colour ramp: colours evenly apart, the first for the least number; from black to white when absent.
+      public var colors: [String]?
+
+      public init(band: Int = 0, zFactor: Double = 1, maxSlope: Double = 60, colors: [String]? = nil) {
+        self.band = band
+        self.zFactor = zFactor
+        self.maxSlope = maxSlope
+        self.colors = colors
+      }
+
+      init(members json: JSONValue) throws(JSONError) {
+        let band = json["band"]
+        self.band = try band.isPresent ? band.integer("integer of at least 0") { $0 >= 0 } : 0
+        let zFactor = json["zFactor"]
+        self.zFactor = try zFactor.isPresent
+          ? zFactor.double("number above 0 and at most 1000000") { $0 > 0 && $0 <= 1000000 }
+          : 1
+        let maxSlope = json["maxSlope"]
+        self.maxSlope = try maxSlope.isPresent
+          ? maxSlope.double("number above 0 and at most 90") { $0 > 0 && $0 <= 90 }
+          : 60
+        let colors = json["colors"]
+        self.colors = try colors.isPresent
+          ? colors.array("array of 2 to 256 elements", 2...256, SymbologyProtocol.readColor)
+          : nil
+      }
+
+      func encodeMembers(to writer: inout JSONWriter) {
+        writer.key("band")
+        writer.value(band)
+        writer.key("zFactor")
+        writer.value(zFactor)
+        writer.key("maxSlope")
+        writer.value(maxSlope)
+        if let colors {
+          writer.key("colors")
+          writer.array(colors) { $1.value($0) }
+        }
+      }
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      let expected: StaticString =
+        "one of \"rgb\", \"stretch\", \"classified\", \"colormap\", \"hillshade\", \"slope\""
+      switch try json.tag(expected) {
+      case "rgb": self = .rgb(try Rgb(members: json))
+      case "stretch": self = .stretch(try Stretch(members: json))
+      case "classified": self = .classified(try Classified(members: json))
+      case "colormap": self = .colormap(try Colormap(members: json))
+      case "hillshade": self = .hillshade(try Hillshade(members: json))
+      case "slope": self = .slope(try Slope(members: json))
+      default: throw json["type"].error(expected: "\(expected)")
+      }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      switch self {
+      case .rgb(let payload):
+        writer.value("rgb" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .stretch(let payload):
+        writer.value("stretch" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .classified(let payload):
+        writer.value("classified" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .colormap(let payload):
+        writer.value("colormap" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .hillshade(let payload):
+        writer.value("hillshade" as StaticString)
+        payload.encodeMembers(to: &writer)
+      case .slope(let payload):
+        writer.value("slope" as StaticString)
+        payload.encodeMembers(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
   /// The position of a label.
   public enum LabelPlacement: String, WireEnum {
     /// Wherever there is room.

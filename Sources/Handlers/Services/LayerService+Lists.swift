@@ -47,6 +47,41 @@ extension LayerService {
     return { .init(layer: layer.id.rawValue, revision: $0.revision) }
   }
 
+  package static func addRaster(_ params: AddRaster.Params, in world: inout World) throws -> Plan<AddRaster.Result> {
+    let content = try Wire.content(params.map, params.scene)
+    _ = try world.content(of: content)
+    let id = params.id.map { LayerID($0) }
+    try world.checkFree(params.ifExists == .reuse && id.map { world.layers[$0] != nil } == true ? nil : id, params.ifExists)
+    let renderer = try params.rasterRenderer.map { given in
+      try Wire.within("rasterRenderer") { () throws(SymbologyError) in try Wire.rasterRenderer(given) }
+    }
+    let document = world.document.number
+    // Only on a worker is it known which folder a path begins in.
+    return TaskPlan(.edit) { worker in
+      let origin = FileOrigin(opening: try worker.files.path(params.path))
+      return { world in
+        // After another document was opened a map with the same id is another object.
+        guard world.document.number == document else {
+          throw ModelError.unknownID(content.reference.collection, content.reference.id)
+        }
+        let container = content.reference.collection.noun
+        let existing = try world.existing(params.id, params.ifExists, Layer.self) { layer, _ in
+          [
+            "id": layer.kind == .raster, container: layer.container == content,
+            "path": layer.raster.map { Text($0.origin.path) == Text(origin.path) } ?? false,
+            "sourceLayer": layer.raster?.table == Text(params.sourceLayer),
+          ]
+        }
+        let raster = LayerRaster(origin, table: params.sourceLayer, renderer: renderer)
+        let layer =
+          try existing
+          ?? world.addRasterLayer(
+            id: id, to: content, raster, name: params.name, at: Wire.position(params.role, params.group, params.index))
+        return .init(layer: layer.id.rawValue, revision: world.revision)
+      }
+    }
+  }
+
   package static func remove(_ params: Remove.Params, in world: inout World) throws {
     try world.removeLayer(ID(params.layer))
   }

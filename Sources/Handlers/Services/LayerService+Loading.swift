@@ -2,7 +2,9 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSONRPC
+import Readers
 import Reading
 import WireCoding
 
@@ -65,16 +67,16 @@ extension LayerService {
     _ content: ViewContent, retry: Bool, _ credentials: Credentials?, in world: inout World
   ) throws -> LoadPlan {
     _ = try world.content(of: content)
-    let layers = world.allLayers(of: content).filter { $0.features != nil }.map(\.id)
+    let layers = world.allLayers(of: content).filter { $0.ownLoadStatus != nil }.map(\.id)
     var loads: [Prerequisite] = []
     for id in layers {
-      let features = try world.layers.require(id).requireFeatures()
-      var own = features.origin.lacksSecret ? credentials : nil
-      if case .failed(let failure) = features.loadStatus, failure.kind.string == ErrorKind.credentialsNeeded.rawValue {
+      let layer = try world.layers.require(id)
+      var own = try openedOrigin(of: layer).lacksSecret ? credentials : nil
+      if case .failed(let failure) = layer.ownLoadStatus, failure.kind.string == ErrorKind.credentialsNeeded.rawValue {
         own = credentials
       }
-      switch features.loadStatus {
-      case .loaded: break
+      switch layer.ownLoadStatus {
+      case .loaded, nil: break
       case .failed where !retry: break
       case .failed, .notLoaded, .loading:
         do { loads.append(.load(id, try plan(id, retry: true, own, in: &world))) } catch ModelError.sourceClosed {
@@ -86,7 +88,7 @@ extension LayerService {
       { world in
         for id in layers {
           // A layer that was removed during the load does not fail it.
-          switch world.layers[id]?.features?.loadStatus {
+          switch world.layers[id]?.ownLoadStatus {
           case .failed(let failure): throw RPCError(failure).with("layer", id.rawValue)
           case .notLoaded, .loading: throw RPCError.cancelled
           case .loaded, nil: break
@@ -101,25 +103,30 @@ extension LayerService {
 
   // MARK: Layers
 
+  private static func openedOrigin(of layer: Layer) throws -> SourceOrigin {
+    try layer.raster.map { .file($0.origin) } ?? layer.requireFeatures().origin
+  }
+
   private static func plan(
     _ id: LayerID, retry: Bool, _ credentials: Credentials?, in world: inout World
   ) throws -> LoadPlan {
-    let origin = try credentials.map { try world.layers.require(id).requireFeatures().origin.with($0) }
+    let origin = try credentials.map { try openedOrigin(of: try world.layers.require(id)).with($0) }
     guard case .read(let layer) = try world.beginLoad(id, retry: retry, from: origin) else {
       return TaskPlan(.load(id)) { _ in { result($0, try $0.layers.require(id)) } }
     }
     return TaskPlan(.load(id), abandon: { $0.abandonLoad(id) }) { worker in
       do {
+        if let raster = layer.raster {
+          let source = try RasterFileSource(raster, worker)
+          return { world in
+            try finish(id, in: &world) { (world) throws(ModelError) in try world.finishLoad(id, raster: source) }
+          }
+        }
         let (store, schema) = try FeatureLoading.store(of: try layer.requireFeatures(), worker)
         return { world in
-          do throws(ModelError) {
+          try finish(id, in: &world) { (world) throws(ModelError) in
             if let fault = world.fault(of: id, with: schema) { throw fault }
-            let layer = try world.finishLoad(id, store: store, schema: schema)
-            return result(world, layer)
-          } catch {
-            let error = RPCError(error, ofLayer: id)
-            world.failLoad(id, error.failure)
-            throw error
+            return try world.finishLoad(id, store: store, schema: schema)
           }
         }
       } catch ReadError.cancelled {
@@ -134,9 +141,44 @@ extension LayerService {
     }
   }
 
+  private static func finish(
+    _ id: LayerID, in world: inout World, _ body: (inout World) throws(ModelError) -> Layer
+  ) throws -> LayerProtocol.LoadResult {
+    do throws(ModelError) {
+      let layer = try body(&world)
+      return result(world, layer)
+    } catch {
+      let error = RPCError(error, ofLayer: id)
+      world.failLoad(id, error.failure)
+      throw error
+    }
+  }
+
   private static func result(_ world: World, _ layer: Layer) -> LayerProtocol.LoadResult {
     .init(
       revision: world.revision, layer: layer.id.rawValue, count: 1, featureCount: world.live(layer).featureCount ?? 0,
       extent: world.live(layer).extent.map(Wire.envelope))
+  }
+}
+
+/// Adapts an open file to the model's protocol.
+private struct RasterFileSource: RasterSource {
+  let pyramid: RasterPyramid
+  var info: RasterInfo { pyramid.info }
+
+  init(_ raster: LayerRaster, _ worker: Worker) throws(ReadError) {
+    pyramid = try RasterPyramid(
+      worker.readers, path: raster.origin.opened, table: raster.table?.string, policy: worker.files.policy
+    ) { worker.isCancelled }
+  }
+
+  func pixels(
+    _ window: RasterWindow, level: Int, bands: [Int], isNearest: Bool, isCancelled: () -> Bool
+  ) throws -> RasterPixels {
+    try pyramid.pixels(window, level: level, bands: bands, isNearest: isNearest, isCancelled: isCancelled)
+  }
+
+  func statistics(ofBand band: Int, isCancelled: () -> Bool) throws -> RasterStatistics? {
+    try pyramid.statistics(ofBand: band, isCancelled: isCancelled)
   }
 }

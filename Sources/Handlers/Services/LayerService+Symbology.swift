@@ -58,6 +58,7 @@ extension LayerService {
 
   package static func legend(_ params: Legend.Params, in world: inout World) throws -> Plan<Legend.Result> {
     let layer = world.live(try world.layers.require(ID(params.layer)))
+    if let raster = layer.raster { return try legend(of: raster, layer, in: world) }
     let features = try layer.requireFeatures()
     let kind = ShapeKind(geometryType: features.schema.geometryType)
     let isTable = features.isTable
@@ -83,6 +84,17 @@ extension LayerService {
             isCancelled: { worker.isCancelled })
         }
       return .init(revision: revision, entries: entries)
+    })
+  }
+
+  private static func legend(of raster: LayerRaster, _ layer: Layer, in world: World) throws -> Plan<Legend.Result> {
+    guard let source = raster.source, let renderer = raster.drawnRenderer else { throw ModelError.notLoaded(layer.id.rawValue) }
+    let (revision, conventions) = (world.revision, world.conventions(at: layer.reference))
+    return TaskPlan(.readRaster, result: { worker in
+      let entries = try renderer.legend(of: source, by: conventions) { worker.isCancelled }
+      return .init(
+        revision: revision,
+        entries: entries.map { .init(label: $0.label.string, description: $0.description?.string, symbol: Wire.symbol($0.symbol)) })
     })
   }
 

@@ -459,6 +459,7 @@ extension Layer.Kind: WireWord {
     case .feature: self = .feature
     case .group: self = .group
     case .table: self = .table
+    case .raster: self = .raster
     }
   }
   package var wire: LayerProtocol.LayerKind {
@@ -466,6 +467,7 @@ extension Layer.Kind: WireWord {
     case .feature: .feature
     case .group: .group
     case .table: .table
+    case .raster: .raster
     }
   }
 }

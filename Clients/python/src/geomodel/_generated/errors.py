@@ -326,8 +326,8 @@ class NotACommandError(GeoModelError):
 
 
 class WrongKindError(GeoModelError):
-    """The layer is of another kind than the method needs: a group has no features, only a group contains
-    layers.
+    """The layer is of another kind than the method needs: a group or a raster has no features, only a group
+    contains layers.
 
     `data` has:
         id: The layer.
@@ -790,7 +790,8 @@ class EmptyGeometryError(GeoModelError):
 
 class OutOfRangeError(GeoModelError):
     """A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an
-    overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.
+    overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index
+    of a band that a raster does not have.
     """
 
     kind = "outOfRange"

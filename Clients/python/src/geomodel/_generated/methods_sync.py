@@ -327,8 +327,8 @@ class BindingMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -745,7 +745,7 @@ class ClientMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             server.client.update(cursor=[7.45, 46.95])
@@ -961,8 +961,8 @@ class ClusterMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -1036,8 +1036,8 @@ class ClusterMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -2815,8 +2815,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -2959,8 +2959,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3117,8 +3117,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3245,8 +3245,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3366,8 +3366,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3512,8 +3512,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3658,8 +3658,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3783,8 +3783,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3936,8 +3936,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3945,7 +3945,7 @@ class FeatureMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -4111,8 +4111,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -4284,8 +4284,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4481,8 +4481,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4712,8 +4712,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4884,8 +4884,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -5070,8 +5070,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5260,8 +5260,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5439,8 +5439,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5616,8 +5616,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5790,8 +5790,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5965,8 +5965,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6140,8 +6140,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -7356,7 +7356,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7645,7 +7645,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7701,7 +7701,7 @@ class GeometryMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7762,7 +7762,7 @@ class GeometryMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8250,7 +8250,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8322,7 +8322,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8398,7 +8398,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8469,7 +8469,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8825,7 +8825,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -9630,8 +9630,8 @@ class JobMethods(SyncCaller):
 
 
 class LayerMethods(SyncCaller):
-    """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
-    have no geometry.
+    """Layers of maps and scenes: feature layers over a layer of a source, raster layers over a file of
+    pixels, groups of layers, and tables, which have no geometry.
 
     Loading reads features into the same kind of store, with the same index, that overlays have. Loads that
     overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad`
@@ -9740,8 +9740,8 @@ class LayerMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -9807,8 +9807,8 @@ class LayerMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -9892,6 +9892,87 @@ class LayerMethods(SyncCaller):
         )
         return result
 
+    def add_raster(
+        self,
+        *,
+        path: str,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerAddRasterResult:
+        """Adds a raster layer over a file to a map or a scene, on top or at `index`. `layer/load` opens the
+        file: GeoTIFF, PNG and JPEG that say where they lie, Esri ASCII grid, SRTM HGT, DTED, ERDAS
+        Imagine, MBTiles, tiles of a GeoPackage. What is drawn is read as it is needed, from the file's
+        overviews where it has any.
+
+        Args:
+            path: The file, with a path as in `source/open`. (at least 1 character)
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            source_layer: The table of tiles in a GeoPackage; its only one when absent. (1 to 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: The name shown to people; when absent, the table's or the file's, without its extension.
+                (at most 1024 characters)
+            raster_renderer: The colours of its pixels. `layer/load` checks that the file has the bands.
+            role: The list at the top level; ignored within a group. (default "operational")
+            group: The group to add it to.
+            index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+
+        Example:
+            server.layer.add_raster(map="m1", path="jacksboro_dem.tif", id="heights")
+        """
+        result: t.LayerAddRasterResult = self._call(
+            "layer/addRaster",
+            _given(
+                {
+                    "path": path,
+                    "map": map,
+                    "scene": scene,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "rasterRenderer": raster_renderer,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def remove(
         self,
         *,
@@ -9945,8 +10026,8 @@ class LayerMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             server.layer.move(layer="cities", index=0)
@@ -9979,6 +10060,7 @@ class LayerMethods(SyncCaller):
         time: t.LayerTime | None = None,
         is_time_filter_enabled: bool | None = None,
         renderer: t.Renderer | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
@@ -10003,6 +10085,10 @@ class LayerMethods(SyncCaller):
             time: The fields that hold the time of its features, and the time filter.
             is_time_filter_enabled: Whether the time extent filters; absent for a group.
             renderer: The symbols of its features; without one they are drawn by simplestyle or in grey.
+            raster_renderer: The colours of a raster layer's pixels. Without one a band that has colours
+                in the file is drawn in these; of three bands or more the first three are red, green and blue;
+                other rasters are grey between their least and greatest number, those of bytes between 0 and
+                255. Absent for others.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
@@ -10011,16 +10097,19 @@ class LayerMethods(SyncCaller):
             track_display: What is shown of tracks; absent for a layer that has no entity source.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
+                `renderer`, `rasterRenderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
@@ -10054,6 +10143,7 @@ class LayerMethods(SyncCaller):
                     "time": time,
                     "isTimeFilterEnabled": is_time_filter_enabled,
                     "renderer": renderer,
+                    "rasterRenderer": raster_renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
@@ -10099,8 +10189,8 @@ class LayerMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -10138,7 +10228,8 @@ class LayerMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
-        yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.
+        yet. Of a raster layer the file is opened. The answer comes at once if they are loaded already.
+        Loads of one layer share one attempt.
 
         The fields read may differ from those the source described: a renderer, labels, a popup, a definition
         expression or times that need a missing field fail the load, and `path` is the pointer into the state
@@ -10157,9 +10248,12 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10182,6 +10276,8 @@ class LayerMethods(SyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             server.layer.load(layer="cities")
@@ -10263,9 +10359,12 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10288,6 +10387,8 @@ class LayerMethods(SyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             server.layer.retry_load(layer="cities")
@@ -10333,8 +10434,8 @@ class LayerMethods(SyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10376,8 +10477,8 @@ class LayerMethods(SyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10419,8 +10520,8 @@ class LayerMethods(SyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10448,7 +10549,9 @@ class LayerMethods(SyncCaller):
         """The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a
         renderer has one entry, under its name, for each kind of geometry in it. Where its features have
         simplestyle properties, it has an entry for each symbol of the matching features, in drawing order:
-        points, lines, then areas. There are at most 100 entries; further symbols have none.
+        points, lines, then areas. There are at most 100 entries; further symbols have none. Of a loaded
+        raster layer there is an entry for each colour of a ramp, with its number, and for each class; none
+        for `rgb` and `hillshade`.
 
         Args:
             layer: Its id.
@@ -10464,8 +10567,12 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10537,8 +10644,8 @@ class LayerMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -10623,8 +10730,8 @@ class LayerMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -10689,8 +10796,8 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -11990,8 +12097,8 @@ class LocatorMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12133,8 +12240,8 @@ class LocatorMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12276,8 +12383,8 @@ class LocatorMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12286,7 +12393,7 @@ class LocatorMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -13651,8 +13758,9 @@ class PackageMethods(SyncCaller):
 
         Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
         within `area`, those hidden by filters as well; the filters are in the document. These layers have to
-        be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is
-        left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
+        be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of
+        the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other
+        objects do not come with a map.
 
         Args:
             path: The package; its folder has to exist.
@@ -14839,8 +14947,8 @@ class StateMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -15990,7 +16098,7 @@ class ViewMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16067,7 +16175,7 @@ class ViewMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16121,7 +16229,7 @@ class ViewMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16468,11 +16576,11 @@ class ViewMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
@@ -16658,11 +16766,11 @@ class ViewMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")
