@@ -51,7 +51,13 @@ class Caller:
             batch = _shapes.batch(method, params or {})
         if batch is None:
             return shown(await self._request(method, params), method)
-        return shown(batch.result(await asyncio.gather(*(self._request(method, each) for each in batch.requests))), method)
+
+        async def answered(made: Callable[[], dict[str, Any]]) -> Mapping[str, Any]:
+            with _wire.encoding(method):
+                request = made()
+            return batch.read(await self._request(method, request))
+
+        return shown(batch.result(await asyncio.gather(*map(answered, batch.requests))), method)
 
     async def _request(
         self,

@@ -167,7 +167,12 @@ def geometry_column(values: Any, place: str) -> Any:
     for row, each in enumerate(rows):
         if each is not None and not isinstance(each, shapely.Geometry):
             raise EncodeError(f"{place}/{row}: {type(each).__name__} is no geometry of Shapely, nor bytes: {each!r:.80}")
-    return _Shapes.of(rows).cut(0, len(rows))
+    return shapes_column(rows)
+
+
+def shapes_column(shapes: Any) -> dict[str, Any]:
+    """Shapely's geometries as a `GeometryColumn`."""
+    return _Shapes.of(shapes).cut(0, len(shapes))
 
 
 class _Shapes:

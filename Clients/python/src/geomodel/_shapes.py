@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any, Callable, Mapping
 
 from ._features import _numbers, _shapes
-from ._frames import _reference, as_frame, geometry_column, needed
+from ._frames import _reference, as_frame, needed, shapes_column
 from .errors import EncodeError
 
 # About the bytes of geometries in one request, so that answers that are some times as large fit a message.
@@ -19,12 +20,18 @@ _TOGETHER = frozenset(("geometry/union", "geometry/combineExtents", "geometry/au
 
 
 class Batch:
-    """A call of `geometry.*` with values of Shapely: its requests, and the result made of their answers."""
+    """A call of `geometry.*` with values of Shapely: its requests, and the result made of their answers.
 
-    def __init__(self, requests: list[dict[str, Any]], starts: list[int], made: Callable[[Any], Any]) -> None:
+    Each request is made when it is to be sent, and each answer read when it comes: the server works meanwhile.
+    """
+
+    def __init__(self, requests: list[Callable[[], dict[str, Any]]], starts: list[int], made: Callable[[Any], Any]) -> None:
         self.requests = requests
         self._starts = starts
         self._made = made
+
+    def read(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**answer, "columns": _decoded(answer["columns"])} if "columns" in answer else answer
 
     def result(self, answers: list[Mapping[str, Any]]) -> dict[str, Any]:
         merged: dict[str, Any] = {}
@@ -35,7 +42,7 @@ class Batch:
                 elif name in _ROWS:
                     merged.setdefault(name, []).extend(value)
                 elif name == "columns":
-                    merged.setdefault(name, []).append(_decoded(value))
+                    merged.setdefault(name, []).append(value)
                 elif name == "isSimple":
                     merged[name] = merged.get(name, True) and value
                 else:
@@ -57,10 +64,11 @@ def batch(method: str, params: Mapping[str, Any]) -> Batch | None:
     shapely = sys.modules.get("shapely")
     if shapely is None or not method.startswith("geometry/"):
         return None
-    out = {name: _sent(value) for name, value in params.items()}
+    # The geometries themselves are sent as columns.
+    out = {name: value if name == "geometries" else _sent(value) for name, value in params.items()}
     values = params.get("geometries")
     if isinstance(params.get("geometry"), shapely.Geometry):
-        return Batch([out], [0], lambda shapes: shapes)
+        return Batch([lambda: out], [0], lambda shapes: shapes)
     frame = as_frame(values, "/params/geometries") if values is not None else None
     if frame is not None:
         shapes = frame.shapes
@@ -78,11 +86,12 @@ def batch(method: str, params: Mapping[str, Any]) -> Batch | None:
     del out["geometries"]
     reference = out.get("outSpatialReference", out.get("spatialReference"))
     starts = _starts(method, out, shapes)
-    requests = []
-    for start, end in zip(starts, starts[1:]):
+
+    def request(start: int, end: int) -> dict[str, Any]:
         parts = {name: out[name][start:end] for name in ("others", "distances") if out.get(name) is not None}
-        column = geometry_column(shapes[start:end], "/params/geometries")
-        requests.append({**out, **parts, "columns": {"geometry": column}})
+        return {**out, **parts, "columns": {"geometry": shapes_column(shapes[start:end])}}
+
+    requests: list[Callable[[], dict[str, Any]]] = [partial(request, start, end) for start, end in zip(starts, starts[1:])]
     return Batch(requests, starts, lambda made: _like(values, made, reference))
 
 
