@@ -132,7 +132,7 @@ let package = Package(
     library("Readers", ["Reading", "Pictures", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("Elevation", ["Readers", "Reading", "Geometry", "Files", "Platform"]),
     // Analyses of cells of heights.
-    library("Terrain", ["Geometry", "Platform"]),
+    library("Terrain", ["Sorting", "Geometry", "Platform"]),
 
     // The server: each of these imports those above it that it lists, and no other.
     library(

@@ -6,6 +6,7 @@ import Geometry
 import Handlers
 import JSON
 import JSONRPC
+import Planning
 import Reading
 import WireCoding
 
@@ -49,7 +50,7 @@ struct DocumentReader {
   /// - Throws: if the text is not a document. Invalid parts of a document are left out and reported.
   mutating func read() throws {
     try checkFormat()
-    for source in try items("sources", of: root) { try readSource(source) }
+    try readSources(try items("sources", of: root))
     for map in try items("maps", of: root) { try readMap(map) }
     for scene in try items("scenes", of: root) { try readScene(scene) }
     for view in try items("views", of: root) { try readView(view) }
@@ -77,31 +78,51 @@ struct DocumentReader {
 
   // MARK: Sources
 
-  private mutating func readSource(_ item: DocumentItem) throws {
+  private typealias Schema = (driver: String, layers: [SourceLayer], warnings: [String])
+
+  /// Files are described side by side, as a reader has to be started for each.
+  private mutating func readSources(_ items: [DocumentItem]) throws {
+    let saved = try items.map { try savedSource($0) }
+    let (origins, worker) = (saved.map { $0?.origin }, worker)
+    let schemas = try WorkShare(worker.work).concurrently(origins.count) { index in
+      origins[index].map { origin in Result { () throws -> Schema in try SourceService.schema(of: origin, worker) } }
+    }
+    for (index, item) in items.enumerated() {
+      guard let (saved, origin) = saved[index], let schema = schemas[index] else { continue }
+      try addSource(item, saved, origin, schema)
+    }
+  }
+
+  private mutating func savedSource(_ item: DocumentItem) throws -> (saved: DocumentProtocol.SavedSource, origin: SourceOrigin)? {
     let (files, folder) = (worker.files, folder)
-    let read = try restore(item, "source", keeping: ["path", "data", "columns"]) { world, json in
+    return try restore(item, "source", keeping: ["path", "data", "columns"]) { world, json in
       let saved = try DocumentProtocol.SavedSource(from: json)
       try world.checkFree(SourceID(saved.source))
       do { return (saved, try Self.origin(of: saved, json, folder, files, world)) } catch let error as RPCError {
         throw Self.placed(error, at: "\(item.path)/\(saved.columns == nil ? "path" : "columns")")
       }
     }
-    guard let (saved, origin) = read else { return }
+  }
+
+  private mutating func addSource(
+    _ item: DocumentItem, _ saved: DocumentProtocol.SavedSource, _ origin: SourceOrigin, _ schema: Result<Schema, any Error>
+  ) throws {
     let id = SourceID(saved.source)
-    var driver = saved.driver ?? "unknown"
-    var layers = (saved.layers ?? []).map(Wire.sourceLayer)
-    savedLayers[id] = layers
+    let savedLayers = (saved.layers ?? []).map(Wire.sourceLayer)
+    var (driver, layers, warnings) = (saved.driver ?? "unknown", savedLayers, [String]())
     var status = SourceStatus.open
-    var warnings: [String] = []
-    do { (driver, layers, warnings) = try SourceService.schema(of: origin, worker) } catch let error as ReadError {
+    do { (driver, layers, warnings) = try schema.get() } catch let error as ReadError {
       status = .failed(try Self.failure(RPCError(error)))
       // A missing file may come back; inline data that are invalid stay so, and are reported.
       if case .inline = origin { try report(error, at: item.member("data")) }
     }
-    _ = try restore(item, "source") { world, _ in
+    let made: SourceID? = try restore(item, "source") { world, _ in
       try world.addSource(
-        id: id, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings)
+        id: id, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings
+      ).id
     }
+    guard made != nil else { return }
+    self.savedLayers[id] = savedLayers
     objects[ObjectReference(.sources, saved.source)] = item.json
     occasional[ObjectReference(.sources, saved.source)] = .made {
       DocumentProtocol.SavedSource(source: saved.source, layers: saved.layers).encode(to: &$0)

@@ -83,6 +83,7 @@ extension FeatureStore {
     var kept: [UInt32] = []
     kept.reserveCapacity(rows.count)
     forEachChunk(of: rows) { slot, range in
+      if slot.chunk.geometry.isEveryPacked, slot.chunk.geometry.count == slot.chunk.count { return kept.append(contentsOf: rows[range]) }
       for row in rows[range] where slot.chunk.geometry.has(Int(row &- slot.base)) { kept.append(row) }
     }
     return kept

@@ -53,6 +53,15 @@ package struct GeometryColumn: Sendable {
     return isPacked ? !x[row].isNaN || y[row] == 1 : others[row] != nil
   }
 
+  /// Whether every row has a point in the columns.
+  var isEveryPacked: Bool {
+    guard isPacked else { return false }
+    // The loop vectorizes.
+    var isEvery = true
+    for x in x { isEvery = isEvery && !x.isNaN }
+    return isEvery
+  }
+
   package subscript(row: Int) -> Geometry? {
     guard row < count else { return nil }
     guard isPacked else { return others[row] }

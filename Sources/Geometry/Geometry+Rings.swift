@@ -53,11 +53,12 @@ extension Positions {
 
   /// The positions in the opposite order.
   package var reversed: Positions {
-    let stride = stride
-    var reversed: [Double] = []
-    reversed.reserveCapacity(values.count)
-    for base in Swift.stride(from: values.count - stride, through: 0, by: -stride) {
-      reversed.append(contentsOf: values[base..<base + stride])
+    let (stride, count) = (stride, values.count)
+    let reversed = [Double](unsafeUninitializedCapacity: count) { buffer, filled in
+      for base in Swift.stride(from: 0, to: count, by: stride) {
+        for ordinate in 0..<stride { buffer[base &+ ordinate] = values[count &- stride &- base &+ ordinate] }
+      }
+      filled = count
     }
     return Positions(values: reversed, hasZ: hasZ, hasM: hasM)
   }

@@ -1,12 +1,15 @@
 // Contour lines of a grid, by marching squares between the middles of cells.
 
 import Geometry
+import Sorting
 
 /// Lines of equal height. The ground is linear along the sides of a square between the middles of four cells; a square with a gap has no lines.
 /// A height that equals a level is above it. In a square whose corners are above and below in turn, the mean of the four decides which are joined.
 public struct Contours: Sendable {
   /// Maximum number of levels.
   public static let levelLimit = 10_000
+  /// Levels that are counted one by one from a cell to the next; more are bisected.
+  private static let near = 8
   /// A cell without a height.
   static let gap = UInt16.max
 
@@ -46,6 +49,9 @@ public struct Contours: Sendable {
       try check()
       for index in start..<start + width where !heights[index].isNaN {
         let value = Double(heights[index])
+        if rank + Self.near < levels.count && levels[rank + Self.near] <= value || rank > Self.near && levels[rank - Self.near] > value {
+          rank = levels.partitioningIndex { $0 > value }
+        }
         while rank < levels.count, levels[rank] <= value { rank += 1 }
         while rank > 0, levels[rank - 1] > value { rank -= 1 }
         ranks[index] = UInt16(rank)
@@ -67,7 +73,7 @@ public struct Contours: Sendable {
           let levels = crossed(index, ranks)
           guard !levels.isEmpty else { continue }
           total += levels.count
-          for level in levels { counts[level] += 1 }
+          if total <= limit { for level in levels { counts[level] += 1 } }
         }
       }
     }

@@ -32,6 +32,8 @@ extension GEOSContext {
         operands[index] = try geometry(of: madeValid(shape))
       }
     }
+    // GEOS copies a polygon that it has nothing to unite with.
+    if operation.kind == .union, operands.count == 1, case .polygon = operands[0], !operands[0].hasM { return GeometryOutcome(operands) }
     let numbers = operation.numbers
     switch operation.kind {
     case .buffer: return try one(operands[0], "buffer") { buffered($0, numbers) }

@@ -33,21 +33,28 @@ struct GeometryUnion: Sendable {
     var members: [(index: Int, geometry: Geometry)]
   }
 
+  /// Runs of geometries whose neighbours are found together. Each takes memory for all.
+  private static let linkedParts = 16
+
   /// The union of each list; invalid geometries are left out.
   ///
-  /// Geometries whose boxes do not meet share no position, so connected ones are united alone, by several threads.
+  /// Geometries that are apart share no position, so connected ones are united alone, by several threads.
   func united(_ lists: [[Geometry]], _ worker: Worker) throws -> (geometries: [Geometry], failures: [Failure]) {
-    let share = WorkShare(worker.work)
+    let shares = WorkShare(worker.work).split(by: 1, 9)
     var parts: [Part] = []
     for (list, geometries) in lists.enumerated() {
       let flat = geometries.enumerated().flatMap { index, geometry in geometry.singles.map { (index: index, geometry: $0) } }
-      let groups = try ConnectedParts.groups(flat.map(\.geometry), checking: worker.checkCancelled)
-      parts += groups.map { group in Part(list: list, members: group.map { flat[$0] }) }
+      let connected = ConnectedParts(flat.map(\.geometry))
+      let size = max(256, flat.count / Self.linkedParts + 1)
+      let links = try shares[0].concurrently((flat.count + size - 1) / size) { number in
+        try connected.links(number * size..<min((number + 1) * size, flat.count), checking: worker.checkCancelled)
+      }
+      parts += connected.groups(links).map { group in Part(list: list, members: group.map { flat[$0] }) }
     }
     // The largest first, so that threads end together.
     let order = parts.indices.sorted { parts[$0].members.count > parts[$1].members.count }
     let chunk = max(1, min(256, order.count / 64))
-    let made = try share.concurrently((order.count + chunk - 1) / chunk) { [parts] number in
+    let made = try shares[1].concurrently((order.count + chunk - 1) / chunk) { [parts] number in
       do {
         let calculator = try GeometryCalculator()
         return try order[number * chunk..<min((number + 1) * chunk, order.count)].map { index in

@@ -96,21 +96,24 @@ extension GeometryService {
   // MARK: Reference and form
 
   /// The spatial reference of geometries that have to have one.
-  private static func reference(_ params: some GeometryProtocol.GeometryOperands, in world: World) throws -> SpatialReference {
-    guard let reference = try world.canonical(params.spatialReference) else {
+  private static func reference(
+    _ params: some GeometryProtocol.GeometryOperands, by transformer: any CoordinateTransformer
+  ) throws -> SpatialReference {
+    guard let name = params.spatialReference else {
       throw RPCError(
         .invalidParams, "Geometries without a spatial reference cannot be projected.", path: "/params/spatialReference",
         expected: "a spatial reference")
     }
-    return reference
+    return try transformer.describe(SpatialReference(name)).reference
   }
 
   package static func project(_ params: Project.Params, in world: inout World) throws -> Plan<Project.Result> {
-    let source = try reference(params, in: world)
-    let target = try world.transformer.describe(SpatialReference(params.outSpatialReference)).reference
     let transformer = world.transformer
     let choice = try choice(params)
     return TaskPlan { worker in
+      // PROJ takes milliseconds for a reference that is new to it, which a queue of requests would make seconds on the loop.
+      let source = try reference(params, by: transformer)
+      let target = try transformer.describe(SpatialReference(params.outSpatialReference)).reference
       let chosen = try choice.map { try transformer.choosing($0, from: source, to: target) }
       let transformer = chosen?.transformer ?? transformer
       var result =
@@ -132,10 +135,10 @@ extension GeometryService {
     _ params: ListTransformations.Params, in world: inout World
   ) throws -> Plan<ListTransformations.Result> {
     let transformer = world.transformer
-    let source = try transformer.describe(SpatialReference(params.spatialReference)).reference
-    let target = try transformer.describe(SpatialReference(params.outSpatialReference)).reference
     let area = try area(params.area)
     return TaskPlan { _ in
+      let source = try transformer.describe(SpatialReference(params.spatialReference)).reference
+      let target = try transformer.describe(SpatialReference(params.outSpatialReference)).reference
       let all = try transformer.transformations(from: source, to: target, in: area)
       return .init(transformations: all.map { .init($0) }, used: all.firstIndex(where: \.isAvailable))
     }
@@ -187,7 +190,7 @@ extension GeometryService {
   // MARK: Notations
 
   package static func toCoordinates(_ params: ToCoordinates.Params, in world: inout World) throws -> Plan<ToCoordinates.Result> {
-    let source = try reference(params, in: world)
+    let source = try reference(params, by: world.transformer)
     let (notation, precision, transformer) = (Notation(params.format), params.precision, world.transformer)
     guard precision ?? 0 <= notation.finest else {
       throw RPCError(
