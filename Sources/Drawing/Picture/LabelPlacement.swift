@@ -29,14 +29,17 @@ extension ViewPicture {
   ///
   /// - Parameters:
   ///   - measure: the sizes of the texts of a list, in order.
+  ///   - taken: boxes in which no label is placed.
   ///   - check: called every few hundred labels; throws to cancel.
   /// - Complexity: O(n log n) in the labels.
   package func placedLabels(
-    measuredBy measure: (PictureWriter) throws -> [TextSize], checking check: () throws -> Void
+    measuredBy measure: (PictureWriter) throws -> [TextSize], outsideOf taken: [LayoutDrawing.Box] = [],
+    checking check: () throws -> Void
   ) throws -> [PlacedLabel] {
     let ordered = labels.sorted(by: LabelCandidate.isFirst)
     let sizes = try LabelSizes(ordered, measure)
     var places = LabelPlaces(width: Float(view.screen.width), height: Float(view.screen.height))
+    for box in taken { places.take(LabelBox(low: box.low, high: box.high)) }
     for (index, label) in ordered.enumerated() {
       if index & 255 == 255 { try check() }
       places.place(label, sizes[label.label.symbol])
@@ -130,13 +133,15 @@ private struct LabelPlaces {
         LabelBox.along(LabelBox.axis(center, size.x - size.y, angle), side: size.y + 2 * margin)
       }
     guard taken.allSatisfy({ $0.isInside(screen) && isFree($0) }) else { return false }
-    for box in taken { for square in squares(of: box) { boxes[square, default: []].append(box) } }
+    for box in taken { take(box) }
     placed.append(
       PlacedLabel(
         object: label.object, id: label.id, definition: label.label.definition, symbol: symbol, center: center, angle: angle,
         size: size, line: line))
     return true
   }
+
+  mutating func take(_ box: LabelBox) { for square in squares(of: box) { boxes[square, default: []].append(box) } }
 
   private func squares(of box: LabelBox) -> [SIMD2<Int32>] {
     let (low, high) = (box.low / Self.side, box.high / Self.side)
@@ -153,6 +158,7 @@ private struct LabelBox {
   let low: SIMD2<Float>
   let high: SIMD2<Float>
 
+  init(low: SIMD2<Float>, high: SIMD2<Float>) { (self.low, self.high) = (low, high) }
   init(center: SIMD2<Float>, size: SIMD2<Float>) { (low, high) = (center - size / 2, center + size / 2) }
 
   func isInside(_ screen: SIMD2<Float>) -> Bool { low.x >= 0 && low.y >= 0 && high.x <= screen.x && high.y <= screen.y }

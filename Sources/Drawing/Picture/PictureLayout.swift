@@ -39,7 +39,20 @@ package struct LayoutDrawing {
   private let world: World
   private let legend: [LegendRow]
   private let conventions: TextConventions
+  /// Of title, attribution, and the rows of the legend.
   private let sizes: [TextSize]
+  private let scaleBar: ScaleBar?
+  private let legendPanel: Box?
+
+  /// A box from its upper left to its lower right corner.
+  package typealias Box = (low: SIMD2<Float>, high: SIMD2<Float>)
+
+  /// A bar with a round length.
+  private struct ScaleBar {
+    let box: Box
+    let length: Float
+    let text: String
+  }
 
   /// A row of the legend: the name of a layer, or a symbol with its label.
   private struct LegendRow {
@@ -62,11 +75,32 @@ package struct LayoutDrawing {
     let room = Int((Float(view.screen.height) - 8 * PictureLayout.margin) / LegendRow.height)
     legend = layout.hasLegend ? Self.rows(of: layers, conventions, room: room) : []
     var words = PictureWriter()
-    for row in legend {
-      words.set(row.line.font)
-      words.text(row.line.text, at: .zero, Anchor(.left, .top))
+    for line in [Line(layout.title ?? " ", size: 20, isBold: true), Line(layout.attribution ?? " ", size: 10)] + legend.map(\.line) {
+      words.set(line.font)
+      words.text(line.text, at: .zero, Anchor(.left, .top))
     }
-    sizes = legend.isEmpty ? [] : try measure(words)
+    sizes = try measure(words)
+    scaleBar = layout.hasScaleBar ? Self.scaleBar(of: view, in: world, conventions) : nil
+    let widest = zip(legend, sizes.dropFirst(2)).map { $1.width + ($0.symbol == nil ? 0 : LegendRow.swatch) }.max()
+    legendPanel = widest.map { [size = SIMD2(Float(view.screen.width), Float(view.screen.height)), count = legend.count] widest in
+      let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), Float(count) * LegendRow.height + 12)
+      let high = size - SIMD2(PictureLayout.margin, PictureLayout.margin + (layout.attribution == nil ? 0 : 10))
+      return (high - panel, high)
+    }
+  }
+
+  /// What the layout covers, where no labels are placed.
+  package var boxes: [Box] {
+    var boxes = [scaleBar?.box, legendPanel].compactMap(\.self)
+    if layout.hasNorthArrow { boxes.append((arrow - SIMD2(18, 34), arrow + SIMD2(18, 20))) }
+    if layout.title != nil, let title = sizes.first {
+      let (half, top) = (title.width / 2 + 4, PictureLayout.margin)
+      boxes.append((SIMD2(size.x / 2 - half, top - 4), SIMD2(size.x / 2 + half, top + title.height + 4)))
+    }
+    if layout.attribution != nil, sizes.count > 1 {
+      boxes.append((size - SIMD2(sizes[1].width + 8, sizes[1].height + 5), size))
+    }
+    return boxes
   }
 
   private static func rows(of layers: [DrawnLayer], _ conventions: TextConventions, room: Int) -> [LegendRow] {
@@ -94,9 +128,9 @@ package struct LayoutDrawing {
     picture.paint { painter in
       if let title = layout.title, !title.isEmpty { draw(title, size: 20, isBold: true, at: .top, &painter) }
       if let text = layout.attribution, !text.isEmpty { draw(text, size: 10, isBold: false, at: .bottom, &painter) }
-      if layout.hasScaleBar { drawScaleBar(&painter) }
+      if let scaleBar { draw(scaleBar, &painter) }
       if layout.hasNorthArrow { drawNorthArrow(&painter) }
-      if !legend.isEmpty { drawLegend(&painter) }
+      if let legendPanel { drawLegend(in: legendPanel, &painter) }
     }
   }
 
@@ -132,7 +166,7 @@ package struct LayoutDrawing {
   // MARK: The scale bar
 
   /// Metres on the ellipsoid between two points of the screen; nil where there is no ground.
-  private func distance(_ start: SIMD2<Float>, _ end: SIMD2<Float>) -> Double? {
+  private static func distance(_ start: SIMD2<Float>, _ end: SIMD2<Float>, on view: View, in world: World) -> Double? {
     let places = [start, end].map { view.location(x: Double($0.x), y: Double($0.y)) }
     guard
       let degrees = try? world.transformer.transform(.multiPoint(Positions(places)), from: view.reference.reference, to: .wgs84),
@@ -142,23 +176,28 @@ package struct LayoutDrawing {
     return line.distance
   }
 
-  /// A bar with a round length, as long as the ground is at the middle of the picture.
-  private func drawScaleBar(_ painter: inout Painter) {
+  /// A bar as long as the ground is at the middle of the picture.
+  private static func scaleBar(of view: View, in world: World, _ conventions: TextConventions) -> ScaleBar? {
+    let size = SIMD2(Float(view.screen.width), Float(view.screen.height))
     let (middle, step) = (size / 2, SIMD2<Float>(min(20, size.x / 4), 0))
-    guard let metres = distance(middle - step, middle + step), metres > 0 else { return }
+    guard let metres = distance(middle - step, middle + step, on: view, in: world), metres > 0 else { return nil }
     let perPixel = metres / Double(2 * step.x)
     let longest = Double(min(160, size.x / 3))
     let unit = conventions.units == .imperial ? (longest * perPixel < 2640 * 0.3048 ? 0.3048 : 1609.344) : 1.0
     let exponent = pow(10, floor(log10(longest * perPixel / unit)))
-    guard let round = [5, 2, 1].map({ $0 * exponent }).first(where: { $0 * unit <= longest * perPixel }) else { return }
+    guard let round = [5, 2, 1].map({ $0 * exponent }).first(where: { $0 * unit <= longest * perPixel }) else { return nil }
     let length = Float(round * unit / perPixel)
-    let (low, high) = (SIMD2(PictureLayout.margin, size.y - PictureLayout.margin - 30), SIMD2(PictureLayout.margin + length + 20, size.y - PictureLayout.margin))
-    drawPanel(low, high, &painter)
-    let start = low + SIMD2(10, 22)
+    let low = SIMD2(PictureLayout.margin, size.y - PictureLayout.margin - 30)
+    return ScaleBar(
+      box: (low, low + SIMD2(length + 20, 30)), length: length, text: Measure.length.text(of: round * unit, by: conventions))
+  }
+
+  private func draw(_ bar: ScaleBar, _ painter: inout Painter) {
+    drawPanel(bar.box.low, bar.box.high, &painter)
+    let start = bar.box.low + SIMD2(10, 22)
     painter.words.set(Stroke(color: PictureLayout.ink, width: 1.5))
-    painter.words.lines([[start - SIMD2(0, 6), start, start + SIMD2(length, 0), start + SIMD2(length, -6)]])
-    let text = Measure.length.text(of: round * unit, by: conventions)
-    draw(Line(text, size: 11), at: start + SIMD2(length / 2, -4), Anchor(.center, .bottom), &painter)
+    painter.words.lines([[start - SIMD2(0, 6), start, start + SIMD2(bar.length, 0), start + SIMD2(bar.length, -6)]])
+    draw(Line(bar.text, size: 11), at: start + SIMD2(bar.length / 2, -4), Anchor(.center, .bottom), &painter)
   }
 
   // MARK: The north arrow
@@ -175,9 +214,12 @@ package struct LayoutDrawing {
     return atan2(sign * (to.x - from.x), -sign * (to.y - from.y)) * 180 / .pi
   }
 
+  /// The middle of the north arrow.
+  private var arrow: SIMD2<Float> { SIMD2(size.x - PictureLayout.margin - 16, PictureLayout.margin + 22) }
+
   private func drawNorthArrow(_ painter: inout Painter) {
     guard let north else { return }
-    let center = SIMD2(size.x - PictureLayout.margin - 16, PictureLayout.margin + 22)
+    let center = arrow
     let turn = north * .pi / 180
     func place(_ x: Double, _ y: Double) -> SIMD2<Float> {
       center + SIMD2(Float(x * cos(turn) - y * sin(turn)), Float(x * sin(turn) + y * cos(turn)))
@@ -195,11 +237,8 @@ package struct LayoutDrawing {
 
   // MARK: The legend
 
-  private func drawLegend(_ painter: inout Painter) {
-    let widest = zip(legend, sizes).map { $1.width + ($0.symbol == nil ? 0 : LegendRow.swatch) }.max() ?? 0
-    let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), Float(legend.count) * LegendRow.height + 12)
-    let high = size - SIMD2(PictureLayout.margin, PictureLayout.margin + (layout.attribution == nil ? 0 : 10))
-    let low = high - panel
+  private func drawLegend(in panel: Box, _ painter: inout Painter) {
+    let (low, high) = panel
     drawPanel(low, high, &painter)
     painter.words.beginClip((low, high))
     for (index, row) in legend.enumerated() {

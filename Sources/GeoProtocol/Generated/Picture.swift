@@ -279,8 +279,9 @@ public enum PictureProtocol {
     }
   }
 
-  /// What is drawn at each pixel of a picture, drawn without smooth edges. Labels and the location are drawn as
-  /// nothing.
+  /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours,
+  /// opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts
+  /// have the shapes of their letters. Lines are at least a pixel wide.
   public struct PickedItems: JSONDecodable, JSONEncodable, Sendable {
     /// In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items`
     /// of what is on top, counted from 1.

@@ -141,11 +141,14 @@ struct Rendering: Sendable {
     let shares = share.split(by: 5, 1, 4)
     let layers = try layers(world)
     var picture = try ViewPicture(layers, of: view, in: world, options(params), shares[0].checkpoint)
-    let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }) { try shares[1].checkpoint(0.5) }
-    picture.draw(labels)
-    if let layout = params.layout.map(Self.layout) {
-      try LayoutDrawing(layout, layers, of: view, in: world) { try worker.measure($0) }.draw(to: &picture)
+    let layout = try params.layout.map { layout in
+      try LayoutDrawing(Self.layout(layout), layers, of: view, in: world) { try worker.measure($0) }
     }
+    let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }, outsideOf: layout?.boxes ?? []) {
+      try shares[1].checkpoint(0.5)
+    }
+    picture.draw(labels)
+    layout?.draw(to: &picture)
     try shares[2].checkpoint(0)
     let painted = try worker.paint(job, picture.words)
     let pick = params.pick ? try picked(params, job, layers, worker) : nil

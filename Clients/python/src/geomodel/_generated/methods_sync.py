@@ -16519,14 +16519,14 @@ class ViewMethods(SyncCaller):
         loaded. Features that filters hide are not found.
 
         The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance`
-        away. A marker has its shape, size, angle, offsets and outline; a line has its width, with round ends
-        and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge;
-        markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables,
-        the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply.
-        Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and
-        an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the
-        fonts are the client's: each code point is half of the size wide, each line is the size high. Labels
-        are not found.
+        away. A marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its
+        width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol
+        draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the
+        screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's
+        reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has
+        no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is
+        estimated, because the fonts are the client's: each code point is half of the size wide, each line is
+        the size high. Labels are not found.
 
         Where points are clustered (`featureReduction`), the clusters of the view's scale are found as
         `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no
