@@ -52,12 +52,20 @@ package struct ViewPicture {
   private let transformer: any CoordinateTransformer
   private var painter = Painter()
 
-  /// - Parameter check: called every few milliseconds; throws to cancel.
+  /// - Parameters:
+  ///   - rasters: drawn between the layers, as their indexes say.
+  ///   - check: called every few milliseconds; throws to cancel.
   package init(
-    _ layers: [DrawnLayer], of view: View, in world: World, _ options: PictureOptions, _ check: CancellationCheck
+    _ layers: [DrawnLayer], rasters: [DrawnRaster] = [], of view: View, in world: World, _ options: PictureOptions,
+    _ check: CancellationCheck
   ) throws {
     (self.view, self.options, transformer) = (view, options, world.transformer)
+    var below = rasters[...]
     for (index, layer) in layers.enumerated() {
+      while let raster = below.first, raster.index <= index {
+        try draw(raster) { try check((Double(index) + $0) / Double(layers.count + 1)) }
+        below.removeFirst()
+      }
       objects.append(layer.object)
       let isFaded = layer.opacity < 1 && !options.isNumbered
       if isFaded { painter.words.beginGroup(opacity: Float(layer.opacity)) }
@@ -70,12 +78,31 @@ package struct ViewPicture {
       }
       if isFaded { painter.words.endGroup() }
     }
+    for raster in below { try draw(raster) { try check((Double(layers.count) + $0) / Double(layers.count + 1)) } }
     guard !options.isNumbered else { return }
     try options.graticule?.draw(on: view, transformer, ratio: options.ratio, &painter)
     if options.hasLocation { drawLocation(in: world) }
   }
 
   // MARK: Layers
+
+  /// Pixels of an image, at most: a picture that is larger has coarser pixels in it.
+  private static let imageLimit = 1 << 25
+
+  private mutating func draw(_ raster: DrawnRaster, _ check: CancellationCheck) throws {
+    var ratio = options.ratio
+    while view.screen.width * view.screen.height * ratio * ratio > Double(Self.imageLimit) { ratio /= 2 }
+    do {
+      guard let pixels = try raster.pixels(in: PixelFrame(of: view, pixelRatio: ratio), checking: check) else { return }
+      let low = SIMD2(Float(pixels.x), Float(pixels.y)) / Float(ratio)
+      let size = SIMD2(Float(pixels.width), Float(pixels.height)) / Float(ratio)
+      if raster.opacity < 1 { painter.words.beginGroup(opacity: Float(raster.opacity)) }
+      painter.words.image(pixels.colors, width: pixels.width, in: (low, low + size))
+      if raster.opacity < 1 { painter.words.endGroup() }
+    } catch let error as TransformError {
+      failed.append((raster.object, error))
+    }
+  }
 
   private mutating func draw(_ layer: DrawnLayer, _ check: CancellationCheck) throws {
     let clusters = try layer.clusters { try check(0.3 * $0) }

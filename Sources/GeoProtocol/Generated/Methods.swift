@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "4634801975085292"
+  public static let hash = "afb67566e7d710ec"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1064,8 +1064,9 @@ public enum WireProtocol {
       name: "layer/render", domain: "layer", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
-      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
+      errors: [.unknownId, .wrongKind, .notLoaded, .readFailed, .readerFailed, .changedWhileRead,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .painterFailed, .pictureTooLarge,
+      .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
     ),
     MethodInfo(
       name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",
@@ -1695,8 +1696,8 @@ public enum WireProtocol {
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "view", "width", "height", "location"], required: ["view"],
-      errors: [.unknownId, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
-      .saveFailed, .pathRefused]
+      errors: [.unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",

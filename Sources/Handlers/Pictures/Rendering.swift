@@ -23,6 +23,7 @@ struct Rendering: Sendable {
   let hasLocation: Bool
   /// What is drawn, in drawing order.
   let layers: @Sendable (World) throws -> [DrawnLayer]
+  var rasters: @Sendable (World) throws -> [DrawnRaster] = { _ in [] }
 
   private static let pickLimit = 1 << 22
 
@@ -40,6 +41,7 @@ struct Rendering: Sendable {
     background = try world.content(of: view.content).backgroundColor
     self.hasLocation = hasLocation
     layers = { try ViewSnapshot(of: id, in: $0).layers }
+    rasters = { try ViewSnapshot(of: id, in: $0).rasters }
   }
 
   /// Something that is in no view, on a map that is made for it.
@@ -140,7 +142,7 @@ struct Rendering: Sendable {
     let target = try params.path.map { try PictureFile(worker.files.path($0), replaces: params.replace, worker) }
     let shares = share.split(by: 5, 1, 4)
     let layers = try layers(world)
-    var picture = try ViewPicture(layers, of: view, in: world, options(params), shares[0].checkpoint)
+    var picture = try ViewPicture(layers, rasters: try rasters(world), of: view, in: world, options(params), shares[0].checkpoint)
     let layout = try params.layout.map { layout in
       try LayoutDrawing(Self.layout(layout), layers, of: view, in: world) { try worker.measure($0) }
     }

@@ -23,6 +23,12 @@ extension LayerService {
   package static func render(_ params: Render.Params, in world: inout World) throws -> Plan<Render.Result> {
     let id = LayerID(params.layer)
     let layer = world.live(try world.layers.require(id))
+    if let raster = layer.raster {
+      guard let source = raster.source, let renderer = raster.drawnRenderer else { throw ModelError.notLoaded(params.layer) }
+      var rendering = try Rendering(params, layer.reference, source.info.extent, in: world) { _, _ in [] }
+      rendering.rasters = { [DrawnRaster(layer.reference, name: layer.name, .operational, renderer, source, $0.transformer)] }
+      return try rendering.plan(params) { .init(revision: $0, picture: $1) }
+    }
     let store = try layer.requireFeatures().store
     guard let features = layer.features, let store else { throw ModelError.notLoaded(params.layer) }
     return try Rendering(params, layer.reference, store.extent, in: world) { view, world in

@@ -10716,6 +10716,10 @@ class LayerMethods(AsyncCaller):
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
@@ -16763,6 +16767,10 @@ class ViewMethods(AsyncCaller):
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
             PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
