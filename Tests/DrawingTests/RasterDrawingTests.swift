@@ -1,8 +1,10 @@
 // Pixels of rasters in pictures: places, colours, slopes, and what is read for them.
 
+import FeatureStore
 import Foundation
 import GeoModel
 import Geometry
+import Pictures
 import Projection
 import Synchronization
 import Testing
@@ -228,6 +230,77 @@ private let plain = RasterRenderer.stretch(band: 0, .minMax(0, 255), RasterRende
       try drawn(plain, source).pixels(in: frame(1024, 1024, x: 0, y: 1024, step: 1)) { if $0 > 0.3 { throw CancellationError() } }
     }
     #expect(source.pixelCount < 1024 * 512)
+  }
+}
+
+@Suite struct `Rasters of views` {
+  private var world: World
+
+  init() throws {
+    let proj = PROJTransformer()
+    world = World(transformer: proj, geodesy: proj, now: Instant(nanoseconds: 0))
+    try world.createMap(id: ID("m"), title: nil, reference: .webMercator)
+    try world.createView(
+      id: ID("v"), over: .map(ID("m")), screen: Screen(width: 40, height: 30),
+      viewpoint: .centerAndScale(center: Point(x: 0, y: 0), scale: 96 / 0.0254 * 100, rotation: nil, reference: .webMercator))
+  }
+
+  private mutating func addRaster(_ id: String, _ numbers: [Float], bands: Int = 1) throws {
+    let bands = [RasterBand](repeating: RasterBand(type: "Float32", isBytes: false), count: bands)
+    let source = try GridSource(width: 2, height: 1, x: -1000, y: 500, cell: 1000, bands: bands, numbers)
+    try world.addRasterLayer(id: ID(id), to: .map(ID("m")), LayerRaster(FileOrigin(path: "/\(id).tif"), table: nil), name: nil)
+    guard case .read = try world.beginLoad(ID(id), retry: false) else { return }
+    _ = try world.finishLoad(ID(id), raster: source)
+  }
+
+  private mutating func addPoint(_ id: String) throws {
+    let schema = SourceLayer(name: "p", geometryType: "Point", featureCount: 1, extent: nil, reference: .webMercator, fields: [])
+    try world.addSource(id: ID("s" + id), driver: "GPKG", origin: .inline([], reference: .webMercator), layers: [schema])
+    try world.addLayer(id: ID(id), to: .map(ID("m")), over: ID("s" + id), sourceLayer: nil, name: id)
+    _ = try world.beginLoad(ID(id), retry: false)
+    var batch = FeatureBatch()
+    batch.begin(id: 1)
+    batch.setPoint(x: 0, y: 0)
+    var store = FeatureStore()
+    try store.append(batch)
+    _ = try world.finishLoad(ID(id), store: store)
+  }
+
+  @Test mutating func `a raster is drawn between the layers below and above it`() throws {
+    try addRaster("ground", [0, 10])
+    try addPoint("below")
+    try addRaster("middle", [0, 10])
+    try addPoint("above")
+    try world.updateLayer(ID("middle"), [MemberChange(.opacity, 0.5)])
+    let snapshot = try ViewSnapshot(of: ID("v"), in: world)
+    #expect(snapshot.layers.map(\.object.id) == ["below", "above"])
+    #expect(snapshot.rasters.map(\.object.id) == ["ground", "middle"] && snapshot.rasters.map(\.index) == [0, 1])
+    #expect(snapshot.rasters.map(\.opacity) == [1, 0.5])
+    let picture = try ViewPicture(snapshot.layers, rasters: snapshot.rasters, of: snapshot.view, in: world, PictureOptions()) { _ in }
+    var (order, groups): ([String], Int) = ([], 0)
+    try picture.words.words.withUnsafeBytes { bytes in
+      var reader = PictureReader(bytes)
+      while let command = try reader.command() {
+        switch command {
+        case .points: order.append("points")
+        case .image(let pixels, let width, let height, let low, let high):
+          order.append("image")
+          #expect((low, high) == (SIMD2(0, 0), SIMD2(40, 30)) && (width, height) == (40, 30))
+          // 100 metres a pixel: ten pixels of each of the raster's two.
+          #expect((pixels[15 * 40], pixels[15 * 40 + 10], pixels[15 * 40 + 29], pixels[15 * 40 + 30]) == (0, 0xFF00_0000, 0xFFFF_FFFF, 0))
+        case .beginGroup(let opacity): groups += opacity == 0.5 ? 1 : 0
+        default: break
+        }
+      }
+    }
+    #expect(order == ["image", "points", "image", "points"] && groups == 1)
+  }
+
+  @Test mutating func `hidden rasters, and those without the band of their renderer, are not drawn`() throws {
+    try addRaster("r", [0, 10])
+    #expect(throws: ModelError.self) { try world.updateLayer(ID("r"), [MemberChange(.rasterRenderer, RasterRenderer.stretch(band: 1, .minMax(0, 1), RasterRenderer.grays))]) }
+    try world.updateLayer(ID("r"), [MemberChange(.isVisible, false)])
+    #expect(try ViewSnapshot(of: ID("v"), in: world).rasters.isEmpty)
   }
 }
 
