@@ -180,12 +180,11 @@ final class Canvas {
     case .lines(let lines):
       guard let stroke else { throw .malformed }
       guard stroke.width > 0, try beginShape(stroke.color) else { return }
-      for line in lines { addPath(line) }
-      self.stroke(stroke)
+      draw(lines, stroke)
     case .area(let rings):
       guard let fill else { throw .malformed }
       guard try beginShape(fill.color) else { return }
-      for ring in rings where addPath(ring) { c.pointee.cairo_close_path(cairo) }
+      for ring in rings where addPath(ring[...]) != nil { c.pointee.cairo_close_path(cairo) }
       if fill.hatch != .solid, !isOfNumbers { c.pointee.cairo_set_source(cairo, hatch(fill)) }
       c.pointee.cairo_fill(cairo)
     case .text(let text, let position, let angle, let anchor):
@@ -339,40 +338,84 @@ final class Canvas {
 
   // MARK: Shapes
 
-  /// Appends a run of positions to the path, without those that are too near to the last to be seen; false if there is none.
+  /// Appends a run of positions to the path, without those that are too near to the last to be seen. Returns its length; nil if there is none.
   @discardableResult
-  func addPath(_ positions: UnsafeBufferPointer<Float>) -> Bool {
+  private func addPath(_ positions: Slice<UnsafeBufferPointer<Float>>) -> Double? {
     let near = isVector ? 0.1 : 0.25
     let limit = 4e6
     var last: (x: Double, y: Double)?
-    let count = positions.count / 2
-    for index in 0..<count {
-      let (x, y) = (Double(positions[2 * index]) * scale, Double(positions[2 * index + 1]) * scale)
+    var length = 0.0
+    for index in stride(from: positions.startIndex, to: positions.endIndex - 1, by: 2) {
+      let (x, y) = (Double(positions[index]) * scale, Double(positions[index + 1]) * scale)
       guard x.isFinite, y.isFinite else { continue }
       if let last {
-        if abs(x - last.x) < near, abs(y - last.y) < near, index + 1 < count { continue }
+        let (dx, dy) = (x - last.x, y - last.y)
+        if abs(dx) < near, abs(dy) < near, index + 3 < positions.endIndex { continue }
+        length += (dx * dx + dy * dy).squareRoot()
         c.pointee.cairo_line_to(cairo, min(max(x, -limit), limit), min(max(y, -limit), limit))
       } else {
         c.pointee.cairo_move_to(cairo, min(max(x, -limit), limit), min(max(y, -limit), limit))
       }
       last = (x, y)
     }
-    return last != nil
+    return last.map { _ in length }
   }
 
-  /// Strokes the path with the source.
-  private func stroke(_ stroke: Stroke) {
-    setStroke(stroke)
+  /// Strokes lines as one figure, with the source.
+  private func draw(_ lines: [UnsafeBufferPointer<Float>], _ stroke: Stroke) {
+    let all = lines.reduce(0) { $0 + $1.count / 2 }
     c.pointee.cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
+    setStroke(stroke)
+    guard !isVector, all > 2 * Self.pieceLimit else {
+      for line in lines { addPath(line[...]) }
+      c.pointee.cairo_stroke(cairo)
+      return
+    }
+    // Cairo takes a kilobyte for each position of a stroke, so a long one is made of pieces, opaque ones.
+    let opacity = Double(stroke.color & 0xff) / 255
+    let isGroup = opacity < 1 && !isOfNumbers
+    if isGroup {
+      c.pointee.cairo_push_group(cairo)
+      setSource(stroke.color | 0xff)
+    }
+    drawPieces(lines, stroke)
+    if isGroup {
+      c.pointee.cairo_pop_group_to_source(cairo)
+      c.pointee.cairo_paint_with_alpha(cairo, opacity)
+    }
+  }
+
+  private static let pieceLimit = 4096
+
+  private func drawPieces(_ lines: [UnsafeBufferPointer<Float>], _ stroke: Stroke) {
+    var waiting = 0
+    for line in lines {
+      var start = 0
+      var length = 0.0
+      while start < line.count / 2 {
+        let end = min(start + Self.pieceLimit, line.count / 2)
+        let added = addPath(line[2 * start..<2 * end])
+        waiting += end - start
+        if waiting >= Self.pieceLimit || stroke.dashes != .solid {
+          setStroke(stroke, from: length)
+          c.pointee.cairo_stroke(cairo)
+          waiting = 0
+        }
+        length += added ?? 0
+        // The next piece begins where this one ends.
+        start = end == line.count / 2 ? end : end - 1
+      }
+    }
     c.pointee.cairo_stroke(cairo)
   }
 
-  func setStroke(_ stroke: Stroke) {
+  /// - Parameter start: how far the path is from the beginning of the dashes.
+  private func setStroke(_ stroke: Stroke, from start: Double = 0) {
     // A picture of numbers shows no line that is thinner than a pixel.
     let width = max(Double(min(stroke.width, 10_000)) * scale, isOfNumbers ? 1 : 0)
     c.pointee.cairo_set_line_width(cairo, width)
     let dashes = stroke.dashes.pattern.map { $0 * max(width, scale) }
-    c.pointee.cairo_set_dash(cairo, dashes, CInt(dashes.count), 0)
+    c.pointee.cairo_set_dash(cairo, dashes, CInt(dashes.count), start)
     c.pointee.cairo_set_line_cap(cairo, dashes.isEmpty ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT)
   }
 

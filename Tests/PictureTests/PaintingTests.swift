@@ -77,6 +77,19 @@ private let blue: UInt32 = 0x0000ffff
     #expect(picture[24, 24] == blue && picture.alpha(30, 30) == 0)
   }
 
+  @Test(arguments: [UInt32(0xff0000ff), 0xff000080], [Stroke.Dashes.solid, .dash])
+  func `a long line, which is painted in pieces, looks like a short one`(color: UInt32, dashes: Stroke.Dashes) throws {
+    func draw(_ count: Int) throws -> Pixels {
+      try paint(220, 20) { picture in
+        picture.set(Stroke(dashes: dashes, color: color, width: 4))
+        picture.lines([(0...count).map { SIMD2(10 + 200 * Float($0) / Float(count), 10) }, [SIMD2(100, 0), SIMD2(100, 20)]])
+      }
+    }
+    let short = try draw(100), long = try draw(20_000)
+    let differences = zip(short.bytes, long.bytes).map { abs(Int($0) - Int($1)) }
+    #expect(differences.count { $0 > 40 } < 100 && short[50, 10] == color)
+  }
+
   @Test(arguments: [1.0, 1.5, 2, 3])
   func `a hatch is crisp at any ratio`(ratio: Double) throws {
     let picture = try paint(40, 40, ratio: ratio) { picture in
