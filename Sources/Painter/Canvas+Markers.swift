@@ -29,7 +29,7 @@ final class StampStore {
     let scale: Double
   }
   fileprivate var sets: [Key: StampSet] = [:]
-  /// Of their pixels.
+  /// Of the sets and their pixels.
   fileprivate var bytes = 0
   fileprivate static let limit = 16 << 20
 
@@ -37,6 +37,7 @@ final class StampStore {
     if let known = sets[key] { return known }
     if bytes > Self.limit { (sets, bytes) = ([:], 0) }
     let set = StampSet()
+    bytes += StampSet.count * MemoryLayout<ccairo_stamp>.stride
     sets[key] = set
     return set
   }
