@@ -4,13 +4,26 @@
 #include <math.h>
 #include <string.h>
 
-// One pixel over another, both premultiplied; two channels at a time.
-static inline uint32_t over(uint32_t source, uint32_t below) {
-  uint32_t rest = 255 - (source >> 24);
-  uint32_t even = (below & 0xff00ff) * rest + 0x800080, odd = ((below >> 8) & 0xff00ff) * rest + 0x800080;
+// The channels of a pixel, two at a time, times a share of 255.
+static inline uint32_t times(uint32_t pixel, uint32_t share) {
+  uint32_t even = (pixel & 0xff00ff) * share + 0x800080, odd = ((pixel >> 8) & 0xff00ff) * share + 0x800080;
   even = ((even + ((even >> 8) & 0xff00ff)) >> 8) & 0xff00ff;
   odd = (odd + ((odd >> 8) & 0xff00ff)) & 0xff00ff00;
-  return source + (even | odd);
+  return even | odd;
+}
+
+// One pixel over another, both premultiplied.
+static inline uint32_t over(uint32_t source, uint32_t below) { return source + times(below, 255 - (source >> 24)); }
+
+static uint32_t premultiplied(uint32_t color) {
+  uint32_t alpha = color & 255;
+  return alpha << 24 | (times(color >> 8, alpha) & 0xffffff);
+}
+
+void ccairo_color(const uint8_t *inside, const uint8_t *edge, size_t count, uint32_t fill, uint32_t stroke, uint32_t *pixels) {
+  fill = premultiplied(fill);
+  stroke = premultiplied(stroke);
+  for (size_t i = 0; i < count; i++) pixels[i] = over(times(stroke, edge[i]), times(fill, inside[i]));
 }
 
 static inline void put_part(uint32_t *to, const uint32_t *from, int64_t first, int64_t last) {

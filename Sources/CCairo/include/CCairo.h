@@ -64,6 +64,10 @@ struct ccairo_run {
 /// Finds the runs of an image, one for each row.
 void ccairo_find_runs(const uint32_t *_Nonnull pixels, int32_t width, int32_t height, struct ccairo_run *_Nonnull runs);
 
+/// Colours a shape: its inside, and over it its edge, each by how much of a pixel it covers. Colours are 0xRRGGBBAA.
+void ccairo_color(const uint8_t *_Nonnull inside, const uint8_t *_Nonnull edge, size_t count, uint32_t fill, uint32_t stroke,
+                  uint32_t *_Nonnull pixels);
+
 /// A marker's picture at one of the places within a pixel: premultiplied 0xAARRGGBB in rows from the top.
 struct ccairo_stamp {
   /// NULL until it is painted.
