@@ -173,15 +173,11 @@ extension Canvas {
 
   /// Draws a marker with its point at a place.
   private func draw(_ marker: Marker, _ x: Double, _ y: Double, number: UInt32?, in cairo: OpaquePointer?) {
-    func setSource(_ color: UInt32) {
-      let color = number.map { $0 << 8 | 0xff } ?? color
-      func channel(_ shift: UInt32) -> Double { Double(color >> shift & 0xff) / 255 }
-      c.pointee.cairo_set_source_rgba(cairo, channel(24), channel(16), channel(8), channel(0))
-    }
+    func setSource(_ color: UInt32) { self.setSource(number.map { $0 << 8 | 0xff } ?? color, of: cairo) }
     addShape(marker, x, y, cairo)
     let outline = marker.visibleOutline ?? (marker.isOfLines ? Stroke(color: marker.color, width: 1) : nil)
     if !marker.isOfLines {
-      setSource(number == nil ? marker.color : 0xff)
+      setSource(marker.color)
       c.pointee.cairo_fill_preserve(cairo)
     }
     if let outline {
