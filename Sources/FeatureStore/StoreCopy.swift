@@ -83,6 +83,13 @@ package struct StoreCopy: Sendable {
 }
 
 extension FeatureStore {
+  /// The points of rows that are all of a chunk and have points, all with or all without Z; nil for others.
+  package func points(ofWhole rows: ArraySlice<UInt32>) -> (x: [Double], y: [Double], z: [Double])? {
+    guard let chunk = slot(ofExactly: rows)?.chunk, chunk.geometry.count == chunk.count, chunk.geometry.isEveryPacked else { return nil }
+    let (x, y, z) = (chunk.geometry.x, chunk.geometry.y, chunk.geometry.z)
+    return z.isEmpty || z.count == x.count && !z.contains(where: \.isNaN) ? (x, y, z) : nil
+  }
+
   /// The slot whose rows these are, all and in order.
   fileprivate func slot(ofExactly rows: ArraySlice<UInt32>) -> Slot? {
     guard let first = rows.first, let slot = slot(of: first).map({ slots[$0] }), slot.base == first, slot.chunk.count == rows.count,

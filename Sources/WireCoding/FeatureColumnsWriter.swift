@@ -112,7 +112,9 @@ package enum PackedColumn {
   /// - Parameter parts: in base64, all but the last of a multiple of three numbers.
   package static func doubles(parts: [[UInt8]]) -> JSONOpaque { column("float64", parts) }
 
-  package static func base64(_ values: [Double]) -> [UInt8] { base64(words: values.map(\.bitPattern)) }
+  package static func base64(_ values: [Double]) -> [UInt8] {
+    1.littleEndian == 1 ? values.withUnsafeBytes { Base64.encode($0) } : base64(words: values.map(\.bitPattern))
+  }
 
   private static func base64(words: [some FixedWidthInteger]) -> [UInt8] {
     let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)

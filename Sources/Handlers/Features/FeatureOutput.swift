@@ -126,8 +126,9 @@ struct FeatureOutput: Sendable {
   /// The geometries of features that are all points, moved together; nil for others, and if one has no coordinates in ``reference``.
   func points(of rows: ArraySlice<UInt32>) throws -> StoreCopy.Geometries? {
     guard reference != features.reference, maxAllowableOffset == nil, seam == nil else { return nil }
-    var (x, y, z): ([Double], [Double], [Double]) = ([], [], [])
-    for row in rows {
+    let whole = features.store.points(ofWhole: rows)
+    var (x, y, z) = whole ?? ([], [], [])
+    for row in whole == nil ? rows : [] {
       guard let point = features.store[row]?.point else { return nil }
       x.append(point.x)
       y.append(point.y)
