@@ -3,8 +3,8 @@
 import Geometry
 
 extension Geometry {
-  /// Chains of segments that are compared at most: geometries that need more may meet.
-  private static let pairLimit = 1 << 14
+  /// Steps of a comparison, some milliseconds: geometries that need more may meet.
+  private static let stepLimit = 1 << 20
 
   /// Whether it may share a position with another; false is certain. Rounding errors and effort are bounded.
   ///
@@ -13,7 +13,8 @@ extension Geometry {
     guard let box = envelope, let otherBox = other.envelope, box.intersects(otherBox) else { return false }
     guard !isExtreme, !other.isExtreme, !hasRun(inside: otherBox), !other.hasRun(inside: box) else { return true }
     let (first, second) = (Segments(self, near: otherBox), Segments(other, near: box))
-    guard first.chains.count * second.chains.count <= Self.pairLimit else { return true }
+    let steps = first.chains.count * second.points.count + second.chains.count * first.points.count
+    guard steps <= Self.stepLimit else { return true }
     var meets = false
     for one in first.chains {
       for two in second.chains where !meets {

@@ -22,6 +22,27 @@ import Testing
   }
 
   @Test(arguments: UInt64(0)..<40)
+  func `geometries that cannot meet are disjoint, also once they are made valid`(seed: UInt64) {
+    var random = RandomShapes(seed: seed)
+    for _ in 0..<200 {
+      let (one, other) = (random.any(), random.any())
+      guard !one.mayMeet(other) else { continue }
+      #expect(!other.mayMeet(one))
+      for isMadeValid in [false, true] {
+        let meets = try? PreparedGeometry(one, isMadeValid: isMadeValid).relates(.intersects, other)
+        #expect(meets != true, "\(one) \(other)")
+      }
+    }
+  }
+
+  @Test func `polygons whose boxes meet can be proven apart`() throws {
+    let corner = try read("POLYGON ((0 0, 10 0, 10 1, 1 1, 1 10, 0 10, 0 0))")
+    #expect(try !corner.mayMeet(read("POLYGON ((2 2, 12 2, 12 12, 2 12, 2 2))")))
+    #expect(try corner.mayMeet(read("POLYGON ((1 1, 12 1, 12 12, 1 12, 1 1))")))
+    #expect(try corner.mayMeet(read("POLYGON ((0.2 0.2, 0.4 0.2, 0.4 0.4, 0.2 0.2))")))
+  }
+
+  @Test(arguments: UInt64(0)..<40)
   func `every relation of random geometries is GEOS's`(seed: UInt64) throws {
     var random = RandomShapes(seed: seed)
     for _ in 0..<6 {
