@@ -6,12 +6,15 @@ The kernel's tests are skipped without nbclient, ipykernel and anywidget, the br
 from __future__ import annotations
 
 import asyncio
+import base64
+import copy
 import html
 import importlib.util
 import io
 import json
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -126,6 +129,78 @@ class TableTests(unittest.TestCase):
         self.assertIn("<b>session/status</b>", shown)
         self.assertRegex(text_of(shown), r"tasks running 0, working 0, started \d+")
         self.assertRegex(shown, r'title="Resident memory[^"]*\(byte\)">residentBytes</th><td[^>]*>\d+</td>')
+
+
+@unittest.skipIf(SERVER is None, "no server was built")
+class PictureTests(unittest.TestCase):
+    def setUp(self) -> None:
+        self.server = geomodel.launch_sync(SERVER, root_path=ROOT / "Tests" / "Fixtures")
+        self.addCleanup(self.server.close)
+        self.server.map.create(id="m1")
+        self.server.source.open(id="w", path="naturalearth_110m.gpkg")
+        self.server.layer.add(map="m1", source="w", source_layer="countries", id="l1")
+        self.server.layer.load(layer="l1")
+        self.server.view.create(id="v1", map="m1", width=320, height=240)
+
+    def size(self, result: Any) -> tuple[int, int]:
+        """The size of the picture that a notebook shows of a result, in its markup as well."""
+        shown = result._repr_mimebundle_()
+        png = base64.b64decode(shown["image/png"])
+        self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertIn(shown["image/png"], shown["text/html"])
+        self.assertIn("<table>", shown["text/html"])
+        width, height = struct.unpack(">II", png[16:24])
+        return width, height
+
+    def test_a_view_a_layer_an_overlay_and_what_was_found_are_pictures_above_their_tables(self) -> None:
+        self.server.overlay.create(id="o1", view="v1")
+        self.server.overlay.add_graphics(overlay="o1", graphics=[{"geometry": {"type": "Point", "coordinates": [8, 47]}}])
+        self.assertEqual(self.size(self.server.view.get(view="v1")), (320, 240))
+        self.assertEqual(self.size(self.server.layer.get(layer="l1")), (640, 309))
+        self.assertEqual(self.size(self.server.overlay.get(overlay="o1")), (640, 480))
+        self.assertEqual(self.size(self.server.feature.query(layer="l1", where_clause="name = 'Chad'")), (640, 480))
+        columns = self.server.feature.query(layer="l1", where_clause="name = 'Chad'", format="columns")
+        self.assertEqual(self.size(columns), (640, 480))
+
+    def test_a_picture_is_of_the_moment_when_it_is_shown_and_has_exactly_what_was_found(self) -> None:
+        view = self.server.view.get(view="v1")
+        before = view._repr_png_()
+        red: Any = {"type": "simple", "symbol": {"type": "simpleFill", "color": "#FF0000"}}
+        self.server.layer.update(layer="l1", renderer=red)
+        self.assertNotEqual(view._repr_png_(), before)
+        first, all_ = (self.server.feature.query(layer="l1", limit=limit) for limit in (1, 1000))
+        self.assertNotEqual(first._repr_png_(), all_._repr_png_())
+
+    def test_what_cannot_be_drawn_is_a_table(self) -> None:
+        view = self.server.view.get(view="v1")
+        found = self.server.feature.query(layer="l1", limit=2, return_geometry=False)
+        self.server.view.close(view="v1")
+        self.server.layer.add(map="m1", source="w", source_layer="cities", id="l2")
+        for result in (view, found, self.server.layer.get(layer="l2"), self.server.session.status(), copy.deepcopy(view)):
+            self.assertEqual(list(result._repr_mimebundle_()), ["text/html"])
+            self.assertIsNone(result._repr_png_())
+
+    def test_what_render_answers_is_the_picture_alone(self) -> None:
+        png = self.server.view.render(view="v1")
+        self.assertEqual(png._repr_mimebundle_(), {"image/png": png["picture"]["data"]})
+        self.assertEqual(geomodel.picture_bytes(png), base64.b64decode(png._repr_png_()))
+        self.assertIsNone(png._repr_html_())
+        svg = self.server.view.render(view="v1", format="svg")
+        self.assertIn("<svg", svg._repr_svg_())
+        self.assertIsNone(svg._repr_png_())
+        self.assertEqual(list(self.server.layer.render(layer="l1", format="pdf")._repr_mimebundle_()), ["application/pdf"])
+        with tempfile.TemporaryDirectory() as folder:
+            written = self.server.view.render(view="v1", path=f"{folder}/map.png")
+            self.assertEqual(geomodel.picture_bytes(written), geomodel.picture_bytes(png))
+            self.assertIn("<table>", written._repr_html_())
+        with self.assertRaisesRegex(ValueError, "no picture"):
+            geomodel.picture_bytes(self.server.view.get(view="v1"))
+
+    def test_a_picture_inside_a_running_loop(self) -> None:
+        async def shown() -> tuple[int, int]:
+            return self.size(self.server.view.get(view="v1"))
+
+        self.assertEqual(asyncio.run(shown()), (320, 240))
 
 
 class ExampleTests(unittest.TestCase):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ._outline import outline
     from ._page import Preview, preview, preview_flags
     from ._parts import Parts, SyncParts
+    from ._pictures import picture_bytes
     from ._streams import Stream
     from ._subscriptions import (
         EntitySubscription,
@@ -57,6 +58,7 @@ _MODULES = {
     "_outline": ("outline",),
     "_page": ("Preview", "preview", "preview_flags"),
     "_parts": ("Parts", "SyncParts"),
+    "_pictures": ("picture_bytes",),
     "_streams": ("Stream",),
     "_subscriptions": (
         "EntitySubscription", "EventSubscription", "LocationSubscription", "StateChange", "StateSubscription", "Subscription",
@@ -110,6 +112,7 @@ __all__ = [
     "outline",
     "preview",
     "preview_flags",
+    "picture_bytes",
     "to_geodataframe",
     "types",
 ]

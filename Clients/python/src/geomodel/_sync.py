@@ -19,7 +19,9 @@ from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
 from ._notebook import bar_for, ticking
 from ._options import Progress
 from ._parts import SyncParts
+from ._pictures import PATIENCE, drawing
 from ._portal import Portal, Reports, do
+from ._results import Result
 from ._subscriptions import DEFAULT_LIMIT, Opening
 from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscribed, SyncSubscription
 
@@ -117,7 +119,10 @@ class SyncClient(Domains):
 
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """The result of any method by its name on the wire. Control-C cancels the request."""
-        return self._run(method, lambda client: client.call(method, params))
+        result = self._run(method, lambda client: client.call(method, params))
+        if isinstance(result, Result):
+            result._draw = drawing(lambda *asked: self.options(progress=False, timeout=PATIENCE).call(*asked), method, params or {}, result)
+        return result
 
     def _run(self, title: str, action: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         """The result of an action of the asynchronous client, with its progress on this thread.
