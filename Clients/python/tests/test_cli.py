@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -486,6 +487,53 @@ class ServerTests(CommandLine):
         self.assertFalse(int(ignored.split()[1], 16) >> (signal.SIGPIPE - 1) & 1)
 
 
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class RenderTests(CommandLine):
+    def size(self, data: bytes) -> tuple[int, int]:
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        width, height = struct.unpack(">II", data[16:24])
+        return width, height
+
+    def test_a_file_is_drawn_with_all_its_layers_as_high_as_they_need(self) -> None:
+        out = self.folder / "world.png"
+        said = self.good("render", WORLD, "-o", out, "--labels", "name", "--legend", "--scale-bar", "--title", "World").out
+        self.assertRegex(said, r"\A[^\n]*world\.png: 800 x 393, [\d,]+ bytes, PNG, \d+ labels, no room for \d+\n\Z")
+        self.assertEqual(self.size(out.read_bytes()), (800, 393))
+        self.assertIn("fileExists", self.refused(1, "render", WORLD, "-o", out))
+        self.good("render", WORLD, "-o", out, "--replace", "--width", "300", "--height", "200", "--ratio", "2", "-q")
+        self.assertEqual(self.size(out.read_bytes()), (600, 400))
+
+    def test_formats_are_told_by_the_suffix(self) -> None:
+        words = ("render", WORLD, "--layer", "countries", "--where", "continent = 'Africa'", "--labels", "name")
+        for name, head in (("a.svg", b"<?xml"), ("a.pdf", b"%PDF"), ("a.PNG", b"\x89PNG")):
+            self.assertEqual(json.loads(self.good(*words, "-o", self.folder / name, "--json").out)["format"], name[2:].lower())
+            self.assertTrue((self.folder / name).read_bytes().startswith(head))
+        self.assertIn("says no format", self.refused(2, *words, "-o", self.folder / "a.gif"))
+
+    def test_a_pipe_gets_the_picture_and_a_terminal_does_not(self) -> None:
+        lines = self.good("query", CITIES, "--bbox", "5,45,20,60").out
+        done = subprocess.run(
+            [*COMMAND, "render", "-", "--labels", "name", "--width", "200"], input=lines.encode(), capture_output=True, cwd=FIXTURES, env=environment()
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(self.size(done.stdout)[0], 200)
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        shown = subprocess.run([*COMMAND, "render", CITIES], stdout=slave, stderr=subprocess.PIPE, cwd=FIXTURES, env=environment())
+        os.close(slave)
+        self.assertEqual(shown.returncode, 2)
+        self.assertIn(b"no text for a terminal", shown.stderr)
+
+    def test_views_of_documents_and_what_is_missing(self) -> None:
+        out = self.folder / "view.png"
+        self.good("render", "document-0.1.json", "--view", "v1", "-o", out)
+        self.assertEqual(self.size(out.read_bytes()), (800, 600))
+        self.assertIn("several views; name one by --view: sv, v1, v", self.refused(2, "render", "document-0.1.json", "-o", out))
+        self.assertIn("no layer 'roads' with geometries; it has: cities, countries", self.refused(2, "render", WORLD, "--layer", "roads", "-o", out))
+        self.assertIn("name a file", self.refused(2, "render", "-o", out))
+        self.assertIn("--labels is not for a document", self.refused(2, "render", "document-0.1.json", "--labels", "name", "-o", out))
+
+
 def shares() -> bool:
     """Whether the server can be attached to."""
     return SERVER is not None and "--attach" in subprocess.run([SERVER, "--help"], capture_output=True, text=True).stdout
@@ -524,6 +572,9 @@ class AttachTests(CommandLine):
         after = json.loads(self.shared("open", "--json").out)
         self.assertEqual([len(before[kind]) for kind in ("maps", "layers", "sources")],
                          [len(after[kind]) for kind in ("maps", "layers", "sources")])
+        for number, words in enumerate((("--view", "v1"), ("cities", "--where", "name LIKE 'B%'"))):
+            self.shared("render", *words, "-o", self.folder / f"{number}.png", "-q")
+            self.assertTrue((self.folder / f"{number}.png").read_bytes().startswith(b"\x89PNG"))
         self.assertIn("unknownId", run("query", "--attach", "test", "nolayer", env=self.env).err)
         self.assertIn("test: ", run("serve", "--list", env=self.env).out)
 
@@ -564,6 +615,7 @@ class DefinitionTests(CommandLine):
     @unittest.skipUnless(shutil.which("bash"), "no bash")
     def test_bash_completes_commands_options_values_and_files(self) -> None:
         self.assertEqual(self.completed("geomodel", "con"), ["convert"])
+        self.assertEqual(self.completed("geomodel", "render", "--format", "p"), ["png", "pdf"])
         self.assertEqual(self.completed("geomodel", "query", "--wi"), ["--within"])
         self.assertEqual(self.completed("geomodel", "query", "--format", "geojsons"), ["geojsonseq"])
         self.assertEqual(self.completed("geomodel", "join", "a", "b", "--predicate", "with"), ["within", "withinDistance"])

@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "join": Command("geomodel.cli._join", "join the features of two files by place"),
     "export": Command("geomodel.cli._export", "write the features that match to a file"),
     "convert": Command("geomodel.cli._convert", "write a file in another format"),
+    "render": Command("geomodel.cli._render", "draw a file, a document or a view as a picture"),
     "watch": Command("geomodel.cli._watch", "print the changes of a model as they happen"),
     "preview": Command("geomodel.cli._preview", "show a model in a browser, live"),
     "serve": Command("geomodel.cli._serve", "be the server on standard input and output"),

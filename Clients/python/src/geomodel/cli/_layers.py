@@ -59,9 +59,10 @@ def of_source(session: Session, source: Mapping[str, Any], path: str, name: str 
     raise UsageError(f"{path} has no layer{'' if name is None else ' ' + repr(name)}; it has: {there}", "geomodel info")
 
 
-def add(session: Session, source: Mapping[str, Any], layer: Mapping[str, Any], id: str) -> Layer:
-    """A layer of a source, loaded."""
-    session.call("map/create", {"id": "map", "ifExists": "reuse"})
+def add(session: Session, source: Mapping[str, Any], layer: Mapping[str, Any], id: str, reference: str | None = None) -> Layer:
+    """A layer of a source, loaded, on the map; `reference` is the map's if it is to be drawn."""
+    params = {} if reference is None else {"spatialReference": reference}
+    session.call("map/create", {"id": "map", "ifExists": "reuse", **params})
     method = "layer/add" if layer.get("geometryType") else "layer/addTable"
     session.call(method, {"map": "map", "source": source["source"], "sourceLayer": layer["name"], "id": id})
     return _loaded(session, id, layer["name"])
