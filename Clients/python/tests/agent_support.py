@@ -52,7 +52,7 @@ def fake(folder: str) -> str:
 
 
 def text_of(result: Any) -> str:
-    return "".join(part.text for part in result.content)
+    return "".join(part.text for part in result.content if part.type == "text")
 
 
 async def told(client: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a map user asks an agent, as the calls that a good agent makes: 40 tasks with their answers, and what each may cost.
+"""What a map user asks an agent, as the calls that a good agent makes: 42 tasks with their answers, and what each may cost.
 
 The numbers of Natural Earth are those of the file itself, which SQLite reads too; distances are those of the WGS 84 ellipsoid.
 """
@@ -9,6 +9,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Mapping
+
+from pixels import pixels
 
 Results = list[Any]
 Arguments = Mapping[str, Any] | Callable[[Results], Mapping[str, Any]]
@@ -418,6 +420,30 @@ TASKS = [
         lambda results: results[1]["viewpoint"]["targetScale"],
         250_000,
         1000,
+    ),
+    Task(
+        "Color the countries by continent and look: is Africa, in the middle of the map, the color of its legend?",
+        [
+            WORLD,
+            ("set_renderer", {"layer": "countries", "kind": "uniqueValue", "field": "continent"}),
+            ("set_viewpoint", {"layer": "countries", "where": "name = 'Chad'", "picture": True}),
+        ],
+        lambda results: next(
+            each["label"] for each in results[1]["legend"] if pixels(results[2]["pictures"][0]).count(each["color"]) > 200_000
+        ),
+        "Africa",
+        2300,
+    ),
+    Task(
+        "What does the map look like now, and how many cities does one see?",
+        [
+            WORLD,
+            ("set_viewpoint", {"bbox": [-10, 36, 20, 60]}),
+            ("set_viewpoint", {"picture": True}),
+        ],
+        lambda results: [results[2]["features"]["cities"], results[2]["picture"]["width"], len(results[2]["pictures"])],
+        [48, 800, 1],
+        1700,
     ),
     Task(
         "Select the countries of South America. How many are selected?",

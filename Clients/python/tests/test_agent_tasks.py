@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import unittest
 from typing import Any
@@ -27,7 +28,8 @@ async def solved(client: Any, task: Task, folder: str) -> tuple[Any, int]:
         result = await client.call_tool(tool, placed(dict(arguments(results) if callable(arguments) else arguments), folder))
         assert not result.is_error, text_of(result)
         read += len(text_of(result).encode())
-        results.append(result.structured_content)
+        pictures = [base64.b64decode(part.data) for part in result.content if part.type == "image"]
+        results.append({**result.structured_content, "pictures": pictures} if pictures else result.structured_content)
     return task.answer(results), read
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
 import functools
 import importlib.util
 import json
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Awaitable, Callable
 
 from agent_support import agent, command, fake, raw_agent, refused, script, temporary, text_of, told
+from pixels import pixels
 from support import ROOT, SOURCE, child_environment, real_server
 
 from geomodel import mcp
@@ -236,6 +238,25 @@ class ToolTests(unittest.IsolatedAsyncioTestCase):
             buffer = (await told(client, "describe", name="geometry/geodeticDistance"))["description"]
             self.assertEqual(buffer["params"]["other?"].partition(".")[0], "Geometry")
             self.assertEqual((await refused(client, "describe", name="layer/updat"))["kind"], "invalidArguments")
+
+    async def test_a_picture_of_what_is_seen_fits_and_moves_nothing(self) -> None:
+        async with agent() as client:
+            await told(client, "open_file", path="naturalearth_110m.gpkg")
+            view = (await told(client, "set_viewpoint", layer="countries", where="continent = 'Europe'"))["view"]
+            for size, expected in (((800, 600), (800, 600)), ((4096, 2048), (1024, 512))):
+                await told(client, "call", method="view/resize", params={"view": view, "width": size[0], "height": size[1]})
+                before = await told(client, "call", method="view/getViewpoint", params={"view": view})
+                result = await client.call_tool("set_viewpoint", {"picture": True})
+                content, picture = result.structured_content, result.content[1]
+                self.assertEqual(json.loads(text_of(result)), content)
+                self.assertEqual((picture.type, picture.mime_type), ("image", "image/png"))
+                self.assertLess(len(picture.data), 1_400_000)
+                drawn = pixels(base64.b64decode(picture.data))
+                self.assertEqual((drawn.width, drawn.height), expected)
+                self.assertEqual((content["picture"]["width"], content["picture"]["height"]), expected)
+                self.assertEqual(list(content["features"]), ["countries", "cities"])
+                self.assertEqual(before["result"]["viewpoint"], content["viewpoint"])
+            self.assertIn("a picture is no text", (await refused(client, "call", method="view/render", params={"view": view}))["message"])
 
     async def test_state_as_resources(self) -> None:
         async with agent() as client:

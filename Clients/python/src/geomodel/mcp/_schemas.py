@@ -106,6 +106,8 @@ class Shown(BaseModel):
     view: str
     viewpoint: dict[str, Any]
     constrained: bool | None = None
+    picture: dict[str, Any] | None = Field(None, description="Pixels and numbers of labels of the picture that comes beside this.")
+    features: dict[str, int] | None = Field(None, description="With picture: the number of features in view, by layer from the top.")
 
 
 class Written(BaseModel):

@@ -6,11 +6,11 @@ import asyncio
 import difflib
 from typing import Annotated, Any, Literal, Mapping, Sequence
 
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, ImageContent, TextContent
 from pydantic import Field
 
 from ..errors import GeoModelError
-from . import _describe
+from . import _describe, _pictures
 from ._answers import BYTES, ROWS, fitting, how_to_narrow, shortened, size_of, text_of
 from ._model import (
     DEGREES,
@@ -588,9 +588,12 @@ class Tools:
         where: Annotated[str | None, Field(description="CQL2: which features of layer.")] = None,
         rotation: Annotated[float | None, Field(description="Degrees clockwise.")] = None,
         spatial_reference: Annotated[str, Field(description="Of center and bbox.")] = DEGREES,
+        picture: Annotated[
+            bool, Field(description="Answers with a picture (PNG) of what is seen then, too; alone, or with view, it moves nothing.")
+        ] = False,
     ) -> Annotated[CallToolResult, Shown]:
-        """Moves what the user sees: to a center and scale, a box, or the features of a layer. Undo does not take it back.
-        Example: {"layer": "countries", "where": "name = 'Chad'"}"""
+        """Moves what the user sees: to a center and scale, a box, or the features of a layer; or looks at it, by picture. Undo does not
+        take it back. Examples: {"layer": "countries", "where": "name = 'Chad'"}; {"picture": true} to see the map as it is"""
         model = self._model
         if center is not None and len(center) != 2:
             raise Misuse("center is [x, y]")
@@ -615,9 +618,11 @@ class Tools:
             to = {"type": "scale", "targetScale": scale}
         elif rotation is not None:
             to = {"type": "rotation", "rotation": rotation}
+        elif picture:
+            to = {}
         else:
-            raise Misuse("say where to: center, scale, bbox, layer or rotation")
-        if rotation is not None and to["type"] in ("boundingGeometry", "centerAndScale"):
+            raise Misuse("say where to: center, scale, bbox, layer or rotation; or ask for a picture of what is seen now")
+        if rotation is not None and to.get("type") in ("boundingGeometry", "centerAndScale"):
             to["rotation"] = rotation
         if view is None:
             views = [each["view"] for each in (await model.call("view/list"))["views"]]
@@ -628,9 +633,15 @@ class Tools:
             view = (await model.call("view/create", {"map": await any_map(model, None), **present(id=await free_id(model, "view1"))}))[
                 "view"
             ]
-        made = await model.call("view/setViewpoint", {"view": view, "viewpoint": to})
+        made = await model.call("view/setViewpoint", {"view": view, "viewpoint": to}) if to else {}
         seen = await model.call("view/getViewpoint", {"view": view})
-        return answer(view=view, viewpoint=seen["viewpoint"], constrained=made.get("constrained"))
+        shown = {"view": view, "viewpoint": seen["viewpoint"], "constrained": made.get("constrained")}
+        if not picture:
+            return answer(**shown)
+        drawn, features = await _pictures.view_picture(model, view), await _pictures.features_seen(model, view)
+        result = answer(**shown, picture=_pictures.told(drawn), features=features)
+        result.content.append(ImageContent(type="image", data=drawn["data"], mime_type="image/png"))
+        return result
 
     # Writing files
 
@@ -712,6 +723,8 @@ class Tools:
             raise Misuse(f"{method} is of the connection, which is not the agent's: read resources geomodel:///..., or call state/get")
         if "partialResultToken" in ((params or {}).get("meta") or {}):
             raise Misuse("results in parts are not for agents: ask for less, or export to a file")
+        if method.endswith("/render") and "path" not in (params or {}):
+            raise Misuse("a picture is no text: give path, for a file; set_viewpoint with picture answers with what a view shows")
         result, cut = shortened(await self._model.call(method, params or {}), BYTES - 1500)
         cut = fitting(cut, 800)
         more = (
