@@ -22,7 +22,7 @@ build: dependencies ## build the server in release mode
 	@swift build $(SWIFT_FLAGS) --static-swift-stdlib --product geomodel-server
 
 demo: build ## run the demonstration on real data
-	@PYTHONPATH=$(CLIENT) GEOMODEL_SERVER=$(SERVER) python3 Clients/python/examples/demo.py
+	@PYTHONPATH=$(CLIENT) GEOMODEL_SERVER=$(SERVER) python3 Clients/python/examples/demo.py $(if $(PICTURES),--pictures $(PICTURES))
 
 check: ## debug build, quick tests and transcripts in memory
 	@.ci/check

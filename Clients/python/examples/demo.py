@@ -3,12 +3,15 @@
 
 Each line of the transcript has the time, what was sent, the answer and its duration. Exits with 1 when a claim does not
 hold. Needs only the standard library and the server: `make demo`, or `PYTHONPATH=Clients/python/src
-python3 Clients/python/examples/demo.py`.
+python3 Clients/python/examples/demo.py`. With `--pictures DIR` its picture stays there.
 """
 
 from __future__ import annotations
 
+import array
 import asyncio
+import base64
+import contextlib
 import math
 import sys
 import tempfile
@@ -17,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import geomodel
-from geomodel.errors import SupersededError
+from geomodel.errors import LibraryMissingError, SupersededError
 
 from demo_support import (
     Transcript, box, driving, failing, flag, kind, metres, near, place, point, position, revision, shorten, where, within,
@@ -30,6 +33,11 @@ CANCEL_BOUND = 0.050  # What the protocol promises, in seconds, from a cancel to
 NAIROBI, REYKJAVIK = (36.82, -1.29), (-21.94, 64.15)
 EUROPE: geomodel.types.Envelope = {"xMin": -10, "yMin": 36, "xMax": 20, "yMax": 60}
 JACKSBORO = (-84.25, 36.6)
+CHAD = (18.7, 15.4)
+CONTINENTS = {
+    "Africa": "#F6D9A8", "Asia": "#F2C5B5", "Europe": "#CFE0B8", "North America": "#F3E6A4", "South America": "#D9CBE6",
+    "Oceania": "#F4CFDD", "Antarctica": "#F7F7F7",
+}
 
 
 async def show_the_world(server: geomodel.Server, say: Transcript) -> None:
@@ -58,6 +66,48 @@ async def show_the_world(server: geomodel.Server, say: Transcript) -> None:
         server.view.create(id="view", map="map", width=1024, height=768),
         scale,
     )
+
+
+async def draw_the_world(server: geomodel.Server, say: Transcript, folder: Path) -> None:
+    say.title("The world as a picture")
+    await server.map.create(id="atlas", spatial_reference="EPSG:8857", background_color="#DCE9F2")
+    await server.layer.add(map="atlas", source="world", source_layer="countries", id="land")
+    await server.layer.load(layer="land")
+    values: Any = [
+        {"values": [name], "symbol": {"type": "simpleFill", "color": color, "outline": {"color": "#8C8577", "width": 0.5}}}
+        for name, color in CONTINENTS.items()
+    ]
+    text: Any = {"type": "text", "size": 9, "color": "#333333", "haloColor": "#FFFFFF", "haloWidth": 1.5}
+    await say.step(
+        "layer/update  a colour for each continent",
+        server.layer.update(
+            layer="land", renderer={"type": "uniqueValue", "fields": ["continent"], "uniqueValues": values}, labels_enabled=True,
+            labels=[{"expression": "upper(name)", "symbol": text, "whereClause": "pop_est > 100000000"}],
+        ),
+        revision,
+    )
+    await server.view.create(id="page", map="atlas", width=720, height=360, viewpoint=place((0, 5), 200e6))
+    middle = await server.view.to_screen(view="page", locations=[point(CHAD)])
+    x, y = (int(middle["points"][0][axis]) for axis in ("x", "y"))
+    try:
+        drawn = await say.step(
+            "view/render  world.png",
+            server.view.render(
+                view="page", path=folder / "world.png", replace=True, pick=True,
+                layout={"graticule": {"interval": 30, "color": "#9DB4C4"}, "attribution": "Natural Earth"},
+            ),
+            lambda result: "{width} x {height}, {bytes:,} bytes, {labelCount} labels".format(**result["picture"]),
+        )
+    except LibraryMissingError as error:
+        return say.line("view/render  world.png", f"not here: {error.message}")
+    picture = drawn["picture"]
+    numbers = array.array("I", base64.b64decode(picture["pick"]["pixels"]))
+    picked = picture["pick"]["items"][numbers[y * picture["width"] + x] - 1]
+    country = (await server.feature.query(layer="land", ids=[picked["id"]]))["features"][0]["properties"]["name"]
+    with (folder / "world.png").open("rb") as file:
+        say.claim(file.read(8) == b"\x89PNG\r\n\x1a\n", "the picture is a PNG of 720 x 360 pixels")
+    say.claim((picture["width"], picture["height"]) == (720, 360) and picture["labelCount"] >= 10, "the names of large countries are in it")
+    say.claim(country == "Chad", f"and its pixel {x}, {y} is {country}")
 
 
 async def fly(server: geomodel.Server, say: Transcript) -> None:
@@ -278,7 +328,11 @@ async def main() -> int:
         say.line("initialize", spoken, time.perf_counter() - began)
         async with server.observe("") as watched:
             say.line("state/observe  everything", f"from revision {watched.revision} on")
-            for part in (show_the_world, fly, add_cities, drive, ask_heights, cancel_a_load):
+            await show_the_world(server, say)
+            with contextlib.ExitStack() as ended:
+                kept = sys.argv[2] if sys.argv[1:2] == ["--pictures"] else ended.enter_context(tempfile.TemporaryDirectory())
+                await draw_the_world(server, say, Path(kept).resolve())
+            for part in (fly, add_cities, drive, ask_heights, cancel_a_load):
                 await part(server, say)
             await compare_copies(server, say, watched)
         began = time.perf_counter()
