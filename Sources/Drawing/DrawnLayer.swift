@@ -29,7 +29,7 @@ package struct DrawnLayer: Sendable {
   /// Which rows are drawn of those that the filters show; nil for all.
   var isDrawn: (@Sendable (FeatureRow) -> Bool)?
   var symbols: BoundSymbols
-  let labels: BoundLabels
+  var labels: BoundLabels
   package let portrayal: Portrayal
   /// For formatting texts.
   let conventions: TextConventions

@@ -45,6 +45,8 @@ extension DrawnLayer {
     var part = self
     (part.store, part.isDrawn, part.features, part.clustering) = (store, isDrawn, nil, nil)
     part.symbols = BoundSymbols(renderer, fallback: .plain, schema: store.schema)
+    // A name stands once, at the entity.
+    part.labels = BoundLabels([], scale: nil, schema: store.schema, by: conventions)
     return part
   }
 }

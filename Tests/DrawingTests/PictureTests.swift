@@ -105,6 +105,16 @@ import Testing
     #expect(try commands(picture).filter { $0.hasPrefix("item") } == ["item 1", "item 2", "item 0"])
   }
 
+  @Test mutating func `the line around a selected area is above its neighbours`() throws {
+    func square(_ x: Double) -> Geometry {
+      .polygon([Positions([Point(x: x, y: 0), Point(x: x + 1, y: 0), Point(x: x + 1, y: 1), Point(x: x, y: 1), Point(x: x, y: 0)])])
+    }
+    try addOverlay("o", [(1, square(-1)), (2, square(0))], [Self.renderer(.simpleFill(SimpleFillSymbol(color: .gray)))])
+    _ = try world.selectGraphics([1], .new, of: ID("o"))
+    let drawn = try commands(picture()).map { $0.split(separator: " ")[0] }
+    #expect(drawn == ["fill", "area", "area", "stroke", "lines"] || drawn == ["fill", "area", "fill", "area", "stroke", "lines"])
+  }
+
   // MARK: Labels
 
   private static func labels(_ placement: LabelDefinition.Placement = .automatic, priority: Int = 0) throws -> [MemberChange] {
@@ -137,6 +147,20 @@ import Testing
       }
     }
     #expect(try placed().map(\.center) == labels.map(\.center))
+  }
+
+  @Test mutating func `labels keep off the symbols of other points where they can, and off panels`() throws {
+    // To the upper right of the first, where its label would be.
+    try addOverlay("o", [(1, .point(Point(x: 0, y: 0))), (2, .point(Point(x: 0.1, y: 0.1)))], try Self.labels())
+    let (first, second) = (SIMD2<Float>(200, 150), SIMD2<Float>(210, 140))
+    let labels = try placed()
+    #expect(labels.map(\.id) == [1, 2])
+    for (label, other) in zip(labels, [second, first]) {
+      let gap = label.center - other
+      #expect(abs(gap.x) >= label.size.x / 2 || abs(gap.y) >= label.size.y / 2)
+    }
+    let all = ScreenBox(SIMD2(0, 0), SIMD2(400, 300))
+    #expect(try picture().placedLabels(besides: [all], measuredBy: TextSize.estimates) {}.isEmpty)
   }
 
   @Test mutating func `a line is labelled along it, and read from the left`() throws {

@@ -56,16 +56,34 @@ package struct Graticule: Sendable {
     return text + (isMiddle ? "" : isMeridian ? (turned < 0 ? "W" : "E") : turned < 0 ? "S" : "N")
   }
 
+  /// A line on the map: where a part of it has no place there, as beyond the horizon of a globe, the others.
+  private static func parts(of line: Positions, _ transform: MapTransform) -> [Positions] {
+    if case .lineString(let drawn)? = try? transform.drawn(.lineString(line), checking: {}) { return [drawn] }
+    var parts: [[Double]] = [[]]
+    for (start, end) in zip(line.points, line.points.dropFirst()) {
+      for step in 0..<8 {
+        let part = Double(step) / 8
+        var place = [start.x + (end.x - start.x) * part, start.y + (end.y - start.y) * part]
+        if (try? transform.transform(&place)) != nil, place.allSatisfy(\.isFinite) {
+          parts[parts.count - 1] += place
+        } else if !parts[parts.count - 1].isEmpty {
+          parts.append([])
+        }
+      }
+    }
+    return parts.filter { $0.count >= 4 }.map { Positions(values: $0) }
+  }
+
   func draw(on view: View, _ transformer: any CoordinateTransformer, ratio: Double, _ painter: inout Painter) throws {
     let area = try view.visibleArea(in: .wgs84, transformer)
     let transform = try MapTransform(from: .wgs84, to: view.reference.reference, transformer)
     let shapes = ScreenShapes(width: view.screen.width, height: view.screen.height, margin: 4, ratio: ratio)
     let size = SIMD2(Float(view.screen.width), Float(view.screen.height))
-    let lines = lines(area.box)
+    let lines = lines(area.box).flatMap { each in Self.parts(of: each.line, transform).map { (isMeridian: each.isMeridian, degrees: each.degrees, line: $0) } }
     var texts: [(text: String, place: SIMD2<Float>, anchor: Anchor)] = []
     painter.words.set(Stroke(color: color.word, width: 0.75))
     for each in lines {
-      guard let drawn = try? transform.drawn(.lineString(each.line), checking: {}), case .lineString(let line) = drawn else { continue }
+      let drawn = Geometry.lineString(each.line)
       // A map that wraps shows a line in each copy of the world.
       let turns = view.wrap.map { wrap -> [Double] in
         guard let box = drawn.envelope, let seen = Geometry.multiPoint(view.visibleArea).envelope else { return [0] }
@@ -75,7 +93,7 @@ package struct Graticule: Sendable {
       } ?? [0]
       let frame = view.frame(x: 0, y: 0)
       for turn in turns {
-        let runs = shapes.lines([line], frame.moved(east: turn))
+        let runs = shapes.lines([each.line], frame.moved(east: turn))
         painter.words.lines(runs)
         for run in runs {
           let ends = [run[0], run[run.count - 1]]

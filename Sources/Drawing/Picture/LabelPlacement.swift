@@ -28,18 +28,18 @@ extension ViewPicture {
   /// The labels that find room, in the order in which they were placed: layers from the top, then by priority, then by id.
   ///
   /// - Parameters:
+  ///   - panels: boxes of what covers the map.
   ///   - measure: the sizes of the texts of a list, in order.
-  ///   - taken: boxes in which no label is placed.
   ///   - check: called every few hundred labels; throws to cancel.
   /// - Complexity: O(n log n) in the labels.
   package func placedLabels(
-    measuredBy measure: (PictureWriter) throws -> [TextSize], outsideOf taken: [LayoutDrawing.Box] = [],
-    checking check: () throws -> Void
+    besides panels: [ScreenBox] = [], measuredBy measure: (PictureWriter) throws -> [TextSize], checking check: () throws -> Void
   ) throws -> [PlacedLabel] {
     let ordered = labels.sorted(by: LabelCandidate.isFirst)
     let sizes = try LabelSizes(ordered, measure)
     var places = LabelPlaces(width: Float(view.screen.width), height: Float(view.screen.height))
-    for box in taken { places.take(LabelBox(low: box.low, high: box.high)) }
+    for panel in panels { places.block(panel) }
+    for label in ordered { if label.reach > 0, let point = label.shape.points.first { places.avoid(point, label.reach) } }
     for (index, label) in ordered.enumerated() {
       if index & 255 == 255 { try check() }
       places.place(label, sizes[label.label.symbol])
@@ -53,7 +53,9 @@ private struct LabelPlaces {
   private(set) var placed: [PlacedLabel] = []
   private let screen: SIMD2<Float>
   /// Boxes by the squares that they meet.
-  private var boxes: [SIMD2<Int32>: [LabelBox]] = [:]
+  private var boxes: [SIMD2<Int32>: [ScreenBox]] = [:]
+  /// Symbols of points, likewise, with the points: other labels keep off them where they can.
+  private var symbols: [SIMD2<Int32>: [(box: ScreenBox, point: SIMD2<Float>)]] = [:]
   /// Where texts along lines are, by their text.
   private var repeated: [Text: [SIMD2<Float>]] = [:]
 
@@ -63,11 +65,21 @@ private struct LabelPlaces {
 
   init(width: Float, height: Float) { screen = SIMD2(width, height) }
 
+  mutating func block(_ box: ScreenBox) { for square in squares(of: box) { boxes[square, default: []].append(box) } }
+
+  mutating func avoid(_ point: SIMD2<Float>, _ reach: Float) {
+    // A disc leaves the corners of its box.
+    let box = ScreenBox(center: point, size: SIMD2(repeating: 1.7 * reach))
+    for square in squares(of: box) { symbols[square, default: []].append((box, point)) }
+  }
+
   mutating func place(_ label: LabelCandidate, _ size: SIMD2<Float>) {
     guard size.x > 0, size.y > 0 else { return }
     let placement = label.label.placement
     if let point = label.shape.points.first {
-      _ = placement.offsets(size, label.reach).contains { place(label, size, at: point + $0) }
+      let offsets = placement.offsets(size, label.reach)
+      let clear = offsets.first { isClear(ScreenBox(center: point + $0, size: size), of: point) && place(label, size, at: point + $0) }
+      if clear == nil { _ = offsets.contains { place(label, size, at: point + $0) } }
     } else if !label.shape.areas.isEmpty {
       guard let middle = label.shape.areas.max(by: { $0.extent < $1.extent })?.insidePoint else { return }
       let offsets = placement.isOfPoint ? placement.offsets(size, 0) : [SIMD2<Float>.zero]
@@ -126,14 +138,14 @@ private struct LabelPlaces {
     let margin = Float(symbol.haloColor == nil ? 0 : symbol.haloWidth) + 1
     let taken =
       if let line {
-        LabelBox.along(line, side: size.y + 2 * margin)
+        ScreenBox.along(line, side: size.y + 2 * margin)
       } else if angle == 0 {
-        [LabelBox(center: center, size: size + 2 * margin)]
+        [ScreenBox(center: center, size: size + 2 * margin)]
       } else {
-        LabelBox.along(LabelBox.axis(center, size.x - size.y, angle), side: size.y + 2 * margin)
+        ScreenBox.along(ScreenBox.axis(center, size.x - size.y, angle), side: size.y + 2 * margin)
       }
     guard taken.allSatisfy({ $0.isInside(screen) && isFree($0) }) else { return false }
-    for box in taken { take(box) }
+    for box in taken { block(box) }
     placed.append(
       PlacedLabel(
         object: label.object, id: label.id, definition: label.label.definition, symbol: symbol, center: center, angle: angle,
@@ -141,38 +153,42 @@ private struct LabelPlaces {
     return true
   }
 
-  mutating func take(_ box: LabelBox) { for square in squares(of: box) { boxes[square, default: []].append(box) } }
-
-  private func squares(of box: LabelBox) -> [SIMD2<Int32>] {
+  private func squares(of box: ScreenBox) -> [SIMD2<Int32>] {
     let (low, high) = (box.low / Self.side, box.high / Self.side)
     return (Int32(low.y)...Int32(high.y)).flatMap { y in (Int32(low.x)...Int32(high.x)).map { SIMD2($0, y) } }
   }
 
-  private func isFree(_ box: LabelBox) -> Bool {
+  /// Whether a label of a point would meet no other's symbol.
+  private func isClear(_ box: ScreenBox, of point: SIMD2<Float>) -> Bool {
+    squares(of: box).allSatisfy { square in !(symbols[square]?.contains { $0.point != point && $0.box.meets(box) } ?? false) }
+  }
+
+  private func isFree(_ box: ScreenBox) -> Bool {
     squares(of: box).allSatisfy { square in !(boxes[square]?.contains { $0.meets(box) } ?? false) }
   }
 }
 
-/// A box that a label takes.
-private struct LabelBox {
+/// A box that a label takes, or a panel.
+package struct ScreenBox: Sendable {
   let low: SIMD2<Float>
   let high: SIMD2<Float>
 
-  init(low: SIMD2<Float>, high: SIMD2<Float>) { (self.low, self.high) = (low, high) }
+  init(_ low: SIMD2<Float>, _ high: SIMD2<Float>) { (self.low, self.high) = (low, high) }
+
   init(center: SIMD2<Float>, size: SIMD2<Float>) { (low, high) = (center - size / 2, center + size / 2) }
 
   func isInside(_ screen: SIMD2<Float>) -> Bool { low.x >= 0 && low.y >= 0 && high.x <= screen.x && high.y <= screen.y }
 
-  func meets(_ other: LabelBox) -> Bool {
+  func meets(_ other: ScreenBox) -> Bool {
     low.x < other.high.x && other.low.x < high.x && low.y < other.high.y && other.low.y < high.y
   }
 
   /// Squares that cover a text along a line.
-  static func along(_ line: [SIMD2<Float>], side: Float) -> [LabelBox] {
+  static func along(_ line: [SIMD2<Float>], side: Float) -> [ScreenBox] {
     let length = line.length
     let count = max(1, Int((2 * length / side).rounded(.up)))
     return (0...count).compactMap { step in
-      line.part(at: Float(step) * length / Float(count), 0)?.first.map { LabelBox(center: $0, size: SIMD2(side, side)) }
+      line.part(at: Float(step) * length / Float(count), 0)?.first.map { ScreenBox(center: $0, size: SIMD2(side, side)) }
     }
   }
 

@@ -39,20 +39,9 @@ package struct LayoutDrawing {
   private let world: World
   private let legend: [LegendRow]
   private let conventions: TextConventions
-  /// Of title, attribution, and the rows of the legend.
   private let sizes: [TextSize]
-  private let scaleBar: ScaleBar?
-  private let legendPanel: Box?
-
-  /// A box from its upper left to its lower right corner.
-  package typealias Box = (low: SIMD2<Float>, high: SIMD2<Float>)
-
-  /// A bar with a round length.
-  private struct ScaleBar {
-    let box: Box
-    let length: Float
-    let text: String
-  }
+  /// Of the title and of the attribution, if there are any.
+  private let edges: [(edge: Edge, text: String, size: SIMD2<Float>)]
 
   /// A row of the legend: the name of a layer, or a symbol with its label.
   private struct LegendRow {
@@ -74,32 +63,25 @@ package struct LayoutDrawing {
     conventions = world.conventions(at: ObjectReference(.views, view.id.rawValue))
     let room = Int((Float(view.screen.height) - 8 * PictureLayout.margin) / LegendRow.height)
     legend = layout.hasLegend ? Self.rows(of: layers, conventions, room: room) : []
+    let edges = [(Edge.top, layout.title), (.bottom, layout.attribution)].compactMap { edge, text in
+      text.flatMap { $0.isEmpty ? nil : (edge: edge, text: $0) }
+    }
+    let texts = legend.map { ($0.line.text, $0.line.font) } + edges.map { ($0.text, $0.edge.font) }
     var words = PictureWriter()
-    for line in [Line(layout.title ?? " ", size: 20, isBold: true), Line(layout.attribution ?? " ", size: 10)] + legend.map(\.line) {
-      words.set(line.font)
-      words.text(line.text, at: .zero, Anchor(.left, .top))
+    for (text, font) in texts {
+      words.set(font)
+      words.text(text, at: .zero, Anchor(.left, .top))
     }
-    sizes = try measure(words)
-    scaleBar = layout.hasScaleBar ? Self.scaleBar(of: view, in: world, conventions) : nil
-    let widest = zip(legend, sizes.dropFirst(2)).map { $1.width + ($0.symbol == nil ? 0 : LegendRow.swatch) }.max()
-    legendPanel = widest.map { [size = SIMD2(Float(view.screen.width), Float(view.screen.height)), count = legend.count] widest in
-      let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), Float(count) * LegendRow.height + 12)
-      let high = size - SIMD2(PictureLayout.margin, PictureLayout.margin + (layout.attribution == nil ? 0 : 10))
-      return (high - panel, high)
-    }
+    sizes = texts.isEmpty ? [] : try measure(words)
+    self.edges = zip(edges, sizes.dropFirst(legend.count)).map { ($0.edge, $0.text, SIMD2($1.width, $1.height)) }
   }
 
-  /// What the layout covers, where no labels are placed.
-  package var boxes: [Box] {
-    var boxes = [scaleBar?.box, legendPanel].compactMap(\.self)
-    if layout.hasNorthArrow { boxes.append((arrow - SIMD2(18, 34), arrow + SIMD2(18, 20))) }
-    if layout.title != nil, let title = sizes.first {
-      let (half, top) = (title.width / 2 + 4, PictureLayout.margin)
-      boxes.append((SIMD2(size.x / 2 - half, top - 4), SIMD2(size.x / 2 + half, top + title.height + 4)))
-    }
-    if layout.attribution != nil, sizes.count > 1 {
-      boxes.append((size - SIMD2(sizes[1].width + 8, sizes[1].height + 5), size))
-    }
+  /// What of the map is covered: labels there would be read by nobody.
+  package var panels: [ScreenBox] {
+    var boxes = edges.map { box(of: $0.edge, $0.size) }
+    if let bar { boxes.append(bar.box) }
+    if layout.hasNorthArrow, north != nil { boxes.append(ScreenBox(center: arrowCenter - SIMD2(0, 6), size: SIMD2(32, 60))) }
+    if !legend.isEmpty { boxes.append(legendBox) }
     return boxes
   }
 
@@ -126,17 +108,17 @@ package struct LayoutDrawing {
 
   package func draw(to picture: inout ViewPicture) {
     picture.paint { painter in
-      if let title = layout.title, !title.isEmpty { draw(title, size: 20, isBold: true, at: .top, &painter) }
-      if let text = layout.attribution, !text.isEmpty { draw(text, size: 10, isBold: false, at: .bottom, &painter) }
-      if let scaleBar { draw(scaleBar, &painter) }
+      for each in edges { draw(each.text, at: each.edge, &painter) }
+      if let bar { draw(bar, &painter) }
       if layout.hasNorthArrow { drawNorthArrow(&painter) }
-      if let legendPanel { drawLegend(in: legendPanel, &painter) }
+      if !legend.isEmpty { drawLegend(&painter) }
     }
   }
 
   private var size: SIMD2<Float> { SIMD2(Float(view.screen.width), Float(view.screen.height)) }
 
-  private func drawPanel(_ low: SIMD2<Float>, _ high: SIMD2<Float>, _ painter: inout Painter) {
+  private func drawPanel(_ box: ScreenBox, _ painter: inout Painter) {
+    let (low, high) = (box.low, box.high)
     let ring = [low, SIMD2(high.x, low.y), high, SIMD2(low.x, high.y)]
     painter.words.set(Fill(color: PictureLayout.paper))
     painter.words.area([ring])
@@ -151,12 +133,25 @@ package struct LayoutDrawing {
 
   // MARK: Texts at an edge
 
-  private enum Edge { case top, bottom }
+  private enum Edge {
+    case top, bottom
+
+    var font: Font {
+      let size: Float = self == .top ? 20 : 10
+      return Font(size: size, isBold: self == .top, color: PictureLayout.ink, haloColor: 0xffff_ffff, haloWidth: size / 8)
+    }
+  }
+
+  private func box(of edge: Edge, _ text: SIMD2<Float>) -> ScreenBox {
+    switch edge {
+    case .top: ScreenBox(center: SIMD2(size.x / 2, PictureLayout.margin + text.y / 2), size: text)
+    case .bottom: ScreenBox(size - SIMD2(4, 3) - text, size)
+    }
+  }
 
   /// A title in the middle of the top, an attribution at the end of the bottom; both with a halo.
-  private func draw(_ text: String, size textSize: Float, isBold: Bool, at edge: Edge, _ painter: inout Painter) {
-    painter.words.set(
-      Font(size: textSize, isBold: isBold, color: PictureLayout.ink, haloColor: 0xffff_ffff, haloWidth: textSize / 8))
+  private func draw(_ text: String, at edge: Edge, _ painter: inout Painter) {
+    painter.words.set(edge.font)
     switch edge {
     case .top: painter.words.text(text, at: SIMD2(size.x / 2, PictureLayout.margin), Anchor(.center, .top))
     case .bottom: painter.words.text(text, at: size - SIMD2(4, 3), Anchor(.right, .bottom))
@@ -166,7 +161,7 @@ package struct LayoutDrawing {
   // MARK: The scale bar
 
   /// Metres on the ellipsoid between two points of the screen; nil where there is no ground.
-  private static func distance(_ start: SIMD2<Float>, _ end: SIMD2<Float>, on view: View, in world: World) -> Double? {
+  private func distance(_ start: SIMD2<Float>, _ end: SIMD2<Float>) -> Double? {
     let places = [start, end].map { view.location(x: Double($0.x), y: Double($0.y)) }
     guard
       let degrees = try? world.transformer.transform(.multiPoint(Positions(places)), from: view.reference.reference, to: .wgs84),
@@ -176,28 +171,28 @@ package struct LayoutDrawing {
     return line.distance
   }
 
-  /// A bar as long as the ground is at the middle of the picture.
-  private static func scaleBar(of view: View, in world: World, _ conventions: TextConventions) -> ScaleBar? {
-    let size = SIMD2(Float(view.screen.width), Float(view.screen.height))
+  /// A bar with a round length, as long as the ground is at the middle of the picture.
+  private var bar: (box: ScreenBox, length: Float, metres: Double)? {
     let (middle, step) = (size / 2, SIMD2<Float>(min(20, size.x / 4), 0))
-    guard let metres = distance(middle - step, middle + step, on: view, in: world), metres > 0 else { return nil }
+    guard layout.hasScaleBar, let metres = distance(middle - step, middle + step), metres > 0 else { return nil }
     let perPixel = metres / Double(2 * step.x)
     let longest = Double(min(160, size.x / 3))
     let unit = conventions.units == .imperial ? (longest * perPixel < 2640 * 0.3048 ? 0.3048 : 1609.344) : 1.0
     let exponent = pow(10, floor(log10(longest * perPixel / unit)))
     guard let round = [5, 2, 1].map({ $0 * exponent }).first(where: { $0 * unit <= longest * perPixel }) else { return nil }
     let length = Float(round * unit / perPixel)
-    let low = SIMD2(PictureLayout.margin, size.y - PictureLayout.margin - 30)
-    return ScaleBar(
-      box: (low, low + SIMD2(length + 20, 30)), length: length, text: Measure.length.text(of: round * unit, by: conventions))
+    let (low, high) = (SIMD2(PictureLayout.margin, size.y - PictureLayout.margin - 30), SIMD2(PictureLayout.margin + length + 20, size.y - PictureLayout.margin))
+    return (ScreenBox(low, high), length, round * unit)
   }
 
-  private func draw(_ bar: ScaleBar, _ painter: inout Painter) {
-    drawPanel(bar.box.low, bar.box.high, &painter)
+  private func draw(_ bar: (box: ScreenBox, length: Float, metres: Double), _ painter: inout Painter) {
+    let length = bar.length
+    drawPanel(bar.box, &painter)
     let start = bar.box.low + SIMD2(10, 22)
     painter.words.set(Stroke(color: PictureLayout.ink, width: 1.5))
-    painter.words.lines([[start - SIMD2(0, 6), start, start + SIMD2(bar.length, 0), start + SIMD2(bar.length, -6)]])
-    draw(Line(bar.text, size: 11), at: start + SIMD2(bar.length / 2, -4), Anchor(.center, .bottom), &painter)
+    painter.words.lines([[start - SIMD2(0, 6), start, start + SIMD2(length, 0), start + SIMD2(length, -6)]])
+    let text = Measure.length.text(of: bar.metres, by: conventions)
+    draw(Line(text, size: 11), at: start + SIMD2(length / 2, -4), Anchor(.center, .bottom), &painter)
   }
 
   // MARK: The north arrow
@@ -214,12 +209,11 @@ package struct LayoutDrawing {
     return atan2(sign * (to.x - from.x), -sign * (to.y - from.y)) * 180 / .pi
   }
 
-  /// The middle of the north arrow.
-  private var arrow: SIMD2<Float> { SIMD2(size.x - PictureLayout.margin - 16, PictureLayout.margin + 22) }
+  private var arrowCenter: SIMD2<Float> { SIMD2(size.x - PictureLayout.margin - 16, PictureLayout.margin + 22) }
 
   private func drawNorthArrow(_ painter: inout Painter) {
     guard let north else { return }
-    let center = arrow
+    let center = arrowCenter
     let turn = north * .pi / 180
     func place(_ x: Double, _ y: Double) -> SIMD2<Float> {
       center + SIMD2(Float(x * cos(turn) - y * sin(turn)), Float(x * sin(turn) + y * cos(turn)))
@@ -237,9 +231,16 @@ package struct LayoutDrawing {
 
   // MARK: The legend
 
-  private func drawLegend(in panel: Box, _ painter: inout Painter) {
-    let (low, high) = panel
-    drawPanel(low, high, &painter)
+  private var legendBox: ScreenBox {
+    let widest = zip(legend, sizes).map { $1.width + ($0.symbol == nil ? 0 : LegendRow.swatch) }.max() ?? 0
+    let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), Float(legend.count) * LegendRow.height + 12)
+    let high = size - SIMD2(PictureLayout.margin, PictureLayout.margin + (layout.attribution == nil ? 0 : 10))
+    return ScreenBox(high - panel, high)
+  }
+
+  private func drawLegend(_ painter: inout Painter) {
+    let (low, high) = (legendBox.low, legendBox.high)
+    drawPanel(legendBox, &painter)
     painter.words.beginClip((low, high))
     for (index, row) in legend.enumerated() {
       let middle = low.y + 6 + (Float(index) + 0.5) * LegendRow.height

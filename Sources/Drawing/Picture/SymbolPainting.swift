@@ -189,11 +189,13 @@ struct Painter {
     for area in shape.areas { words.lines(area.map { $0 + [$0[0]] }) }
   }
 
-  /// How a selected feature differs: a line around it in the colour of the selection, below lines and above all else.
-  mutating func draw(_ symbol: Symbol, _ shape: ScreenShape, selected color: Color) {
+  /// How a selected feature differs that was drawn: a line around it in the colour of the selection; lines are drawn anew above theirs.
+  mutating func drawSelection(of symbol: Symbol, _ shape: ScreenShape, _ color: Color) {
     let size = Float(symbol.size)
-    draw(Stroke(color: color.word, width: max(size, 1) + 4), ScreenShape(lines: shape.lines))
-    draw(symbol, shape)
+    if !shape.lines.isEmpty {
+      draw(Stroke(color: color.word, width: max(size, 1) + 4), ScreenShape(lines: shape.lines))
+      draw(symbol, ScreenShape(lines: shape.lines))
+    }
     draw(Stroke(color: color.word, width: max(size, 1) + 1), ScreenShape(areas: shape.areas))
     guard !shape.points.isEmpty else { return }
     words.set(Marker(.circle, color: 0, size: max(size, 4) + 4, outline: Stroke(color: color.word, width: 2)))

@@ -113,6 +113,7 @@ package struct ViewPicture {
       var crowd = LabelCrowd()
       let drawsPlain = !options.isNumbered && (!options.hasLabels || layer.labels.isEmpty) && pen.isSingle
       var last = -1
+      var selected: [(shapes: [ScreenShape], symbol: Symbol, number: UInt32?)] = []
       for start in stride(from: 0, to: rows.count, by: 4096) {
         try check(0.5 + 0.4 * Double(start) / Double(rows.count))
         let shown = try search.shown(Array(rows[start..<min(start + 4096, rows.count)]))
@@ -141,9 +142,18 @@ package struct ViewPicture {
             }
           guard !shapes.isEmpty else { continue }
           let symbol = search.symbols.symbol(of: feature, layer)
-          draw(shapes, symbol, id: feature.id, selected: feature.isSelected ? layer.selectionColor : nil)
+          let color = feature.isSelected && options.hasSelection ? layer.selectionColor : nil
+          draw(shapes, symbol, id: feature.id, selected: point == nil ? nil : color)
+          // Neighbours that are drawn later would cover half of the line.
+          if point == nil, color != nil, let symbol { selected.append((shapes, symbol, painter.number)) }
           guard options.hasLabels, !layer.labels.isEmpty else { continue }
           collect(shapes, symbol, id: feature.id, &crowd) { layer.labels.labels(of: feature).map { $0.scaled(by: layer.symbolScale) } }
+        }
+      }
+      if let color = layer.selectionColor {
+        for each in selected {
+          painter.number = each.number
+          for shape in each.shapes { painter.drawSelection(of: each.symbol, shape, color) }
         }
       }
       try clusters?.forEachItem(selectionColor: layer.selectionColor, checking: { try check(0.9 + 0.1 * $0) }) { item in
@@ -162,11 +172,8 @@ package struct ViewPicture {
       painter.number = UInt32(items.count)
     }
     for shape in shapes {
-      if let selected, options.hasSelection, !options.isNumbered {
-        painter.draw(symbol, shape, selected: selected)
-      } else {
-        painter.draw(symbol, shape)
-      }
+      painter.draw(symbol, shape)
+      if let selected, options.hasSelection, !options.isNumbered { painter.drawSelection(of: symbol, shape, selected) }
     }
   }
 
@@ -210,12 +217,15 @@ package struct ViewPicture {
       painter.draw(.simpleFill(SimpleFillSymbol(color: blue.faded(0.15), outline: outline)), ScreenShape(areas: [[ring]]))
     }
     let outline = SimpleLineSymbol(color: Color(red: 255, green: 255, blue: 255), width: 2)
-    var symbol = SimpleMarkerSymbol(style: .circle, color: blue, size: 14, outline: outline)
-    if let course = location.course, location.speed ?? 0 > 0 {
-      (symbol.style, symbol.size) = (.triangle, 18)
-      symbol.angle = (course + view.camera.rotation).truncatingRemainder(dividingBy: 360)
+    guard let course = location.course, location.speed ?? 0 > 0 else {
+      return painter.draw(.simpleMarker(SimpleMarkerSymbol(style: .circle, color: blue, size: 14, outline: outline)), at: center)
     }
-    painter.draw(.simpleMarker(symbol), at: center)
+    // Long and notched: of an equilateral triangle nobody sees where it points.
+    let turn = (course + view.camera.rotation) * .pi / 180
+    let arrow = [(0.0, -13.0), (8, 9), (0, 4), (-8, 9)].map { x, y in
+      center + SIMD2(Float(x * cos(turn) - y * sin(turn)), Float(x * sin(turn) + y * cos(turn)))
+    }
+    painter.draw(.simpleFill(SimpleFillSymbol(color: blue, outline: outline)), ScreenShape(areas: [[arrow]]))
   }
 
   // MARK: Labels

@@ -146,7 +146,7 @@ struct Rendering: Sendable {
     let layout = try params.layout.map { layout in
       try LayoutDrawing(Self.layout(layout), layers, of: view, in: world) { try worker.measure($0) }
     }
-    let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }, outsideOf: layout?.boxes ?? []) {
+    let labels = try picture.placedLabels(besides: layout?.panels ?? [], measuredBy: { try worker.measure($0) }) {
       try shares[1].checkpoint(0.5)
     }
     picture.draw(labels)
