@@ -280,6 +280,15 @@ class KernelTests(unittest.TestCase):
         self.assertEqual([each for each in shown if each["cell"] == 2], [])
         self.assertIn("<b>session/status</b>", made.cells[3].outputs[0]["data"]["text/html"])
 
+    def test_a_notebook_shows_pictures_and_a_loop_that_runs_is_no_obstacle(self) -> None:
+        awaiting = "\n".join(("other = await geomodel.launch(" + repr(SERVER) + ")", "await other.map.create(id='m1')",
+                              "await other.view.create(id='v1', map='m1', width=64, height=48)", "await other.view.render(view='v1')"))
+        made, _ = self.executed(START, "server.view.get(view='v1')", "server.view.render(view='v1', format='svg')", awaiting, "await other.view.get(view='v1')")
+        forms = [sorted(cell.outputs[-1]["data"]) for cell in made.cells[1:]]
+        self.assertEqual(forms, [
+            ["image/png", "text/html", "text/plain"], ["image/svg+xml", "text/plain"], ["image/png", "text/plain"], ["text/html", "text/plain"],
+        ])
+
     def test_an_interrupted_cell_cancels_its_request(self) -> None:
         made, shown = self.executed(START + SLOW, COUNT, STATUS, interrupts=True)
         self.assertEqual(self.outputs(made.cells[1])[1:], ["KeyboardInterrupt"])
