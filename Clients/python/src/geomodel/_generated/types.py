@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "afb67566e7d710ec"
+PROTOCOL_HASH = "f302b5ca2c984d36"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5175,8 +5175,9 @@ class Graticule(TypedDict):
 
 
 class PickedItems(TypedDict):
-    """What is drawn at each pixel of a picture, drawn without smooth edges. Labels and the location are drawn
-    as nothing.
+    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
+    colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not
+    drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.
     """
 
     pixels: str
