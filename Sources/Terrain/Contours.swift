@@ -9,7 +9,7 @@ public struct Contours: Sendable {
   /// Maximum number of levels.
   public static let levelLimit = 10_000
   /// Levels that are counted one by one from a cell to the next; more are bisected.
-  private static let near = 8
+  private static let near = 64
   /// A cell without a height.
   static let gap = UInt16.max
 
