@@ -1,12 +1,14 @@
-"""What `view/render` draws at a pixel, against what `view/identify` finds there, in random worlds on the real server."""
+"""Pictures and labels in random worlds on the real server: what is drawn at a pixel is what `view/identify` finds, and labels meet none."""
 
 from __future__ import annotations
 
 import base64
+import json
 import math
 import os
 import random
 import struct
+import subprocess
 import unittest
 import zlib
 from typing import Any, Iterator
@@ -286,6 +288,238 @@ class PickTests(unittest.TestCase):
                     self.assertEqual(world.disagreements(PIXELS), [], (world.map, world.scale))
                     server.map.close(map="m")
 
+
+
+class Estimated:
+    """A session in which texts have the same size on every machine. Its screen has a pixel to a metre, with 0, 0 in its middle."""
+
+    def __init__(self) -> None:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen([SERVER or ""], text=True, encoding="utf-8", **pipes)  # type: ignore[call-overload]
+        self.count = 0
+        self("initialize", protocolVersions=["0.7"], textMetrics="estimated", strict=True)
+        self.send({"method": "initialized"})
+        self("map/create", id="m")
+        center = {"type": "Point", "coordinates": [0, 0]}
+        viewpoint = {"type": "centerAndScale", "center": center, "targetScale": 10000, "spatialReference": "EPSG:3857"}
+        self("view/create", id="v", map="m", width=400, height=300, dpi=254, viewpoint=viewpoint)
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def __call__(self, method: str, **params: Any) -> Any:
+        self.count += 1
+        self.send({"id": self.count, "method": method, "params": params})
+        while True:
+            answer = json.loads(self.process.stdout.readline())
+            if answer.get("id") == self.count:
+                assert "result" in answer, answer
+                return answer["result"]
+
+    def overlay(self, name: str, graphics: list[dict[str, Any]], labels: list[dict[str, Any]], **params: Any) -> None:
+        common = {"labelsEnabled": True, "renderer": {"type": "simple", "symbol": EVERYTHING}, **params}
+        self("overlay/create", id=name, view="v", spatialReference="EPSG:3857", labels=labels, ifExists="replace", **common)
+        self("overlay/addGraphics", overlay=name, graphics=graphics)
+
+    def labels(self) -> Any:
+        return self("view/labels", view="v")
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+EVERYTHING = {
+    "type": "composite",
+    "symbols": [{"type": "simpleMarker", "size": 8}, {"type": "simpleLine", "width": 2}, {"type": "simpleFill"}],
+}
+SIDES = {
+    "pointAboveCenter": (0, -1), "pointAboveLeft": (-1, -1), "pointAboveRight": (1, -1), "pointBelowCenter": (0, 1),
+    "pointBelowLeft": (-1, 1), "pointBelowRight": (1, 1), "pointCenterCenter": (0, 0), "pointCenterLeft": (-1, 0),
+    "pointCenterRight": (1, 0),
+}
+PLACEMENTS = [*SIDES, "automatic", "lineAboveAlong", "lineBelowAlong", "lineCenterAlong", "polygonAlwaysHorizontal"]
+Box = tuple[float, float, float, float, float]
+
+
+def boxes(label: dict[str, Any]) -> list[Box]:
+    """Middles, sizes and angles in degrees."""
+    x, y, width, height = label["center"]["x"], label["center"]["y"], label["width"], label["height"]
+    if "line" not in label:
+        return [(x, y, width, height, label["angle"])]
+    line, found = [(at["x"], at["y"]) for at in label["line"]], []
+    for (fromX, fromY), (toX, toY) in zip(line, line[1:]):
+        angle, length = math.degrees(math.atan2(toY - fromY, toX - fromX)), math.hypot(toX - fromX, toY - fromY)
+        found.append(((fromX + toX) / 2, (fromY + toY) / 2, length, height, angle))
+    # The text is shorter than its line by its height.
+    return [box for box in found if math.hypot(box[0] - x, box[1] - y) < width / 2 - height / 2]
+
+
+def corners(box: Box) -> list[tuple[float, float]]:
+    x, y, width, height, angle = box
+    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    halves = [(dx * width / 2, dy * height / 2) for dx, dy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    return [(x + c * dx - s * dy, y + s * dx + c * dy) for dx, dy in halves]
+
+
+def meet(one: Box, other: Box) -> bool:
+    for angle in (one[4], one[4] + 90, other[4], other[4] + 90):
+        c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+        a, b = ([c * x + s * y for x, y in corners(box)] for box in (one, other))
+        if max(a) <= min(b) + 1e-3 or max(b) <= min(a) + 1e-3:
+            return False
+    return True
+
+
+def inside(x: float, y: float, ring: list[Any]) -> bool:
+    crossed = [(a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1])) > x for a, b in zip(ring, ring[1:]) if (a[1] > y) != (b[1] > y)]
+    return sum(crossed) % 2 == 1
+
+
+def from_line(x: float, y: float, line: list[Any]) -> float:
+    def edge(a: Any, b: Any) -> float:
+        way, square = (b[0] - a[0], b[1] - a[1]), (b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2
+        part = max(0.0, min(1.0, ((x - a[0]) * way[0] + (y - a[1]) * way[1]) / square)) if square else 0.0
+        return math.hypot(x - a[0] - part * way[0], y - a[1] - part * way[1])
+
+    return min(edge(a, b) for a, b in zip(line, line[1:]))
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class LabelTests(unittest.TestCase):
+    def setUp(self) -> None:
+        self.server = Estimated()
+        self.addCleanup(self.server.close)
+
+    def random(self, dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Graphics on the screen, and definitions of labels."""
+        graphics = []
+        for index in range(dice.randint(5, 80)):
+            x, y, turn = dice.uniform(-190, 190), dice.uniform(-140, 140), dice.uniform(0, 6.3)
+
+            def around(radius: float, angle: float) -> list[float]:
+                x1, y1 = x + radius * math.cos(turn + angle), y + radius * math.sin(turn + angle)
+                return [max(-195, min(x1, 195)), max(-145, min(y1, 145))]
+
+            ring = [around(dice.uniform(20, 60), step * math.pi / 4) for step in range(8)]
+            curve = [around(dice.uniform(98, 102) * (step - 10) / 10, math.sin(step / 5)) for step in range(21)]
+            geometry: dict[str, Any] = {"type": "Point", "coordinates": [x, y]}
+            if index % 5 == 3:
+                geometry = {"type": "LineString", "coordinates": curve}
+            elif index % 5 == 4:
+                geometry = {"type": "Polygon", "coordinates": [ring + ring[:1]]}
+            name = dice.choice(["a", "Oslo", "A longer name", "two\nlines"])
+            graphics.append({"id": index, "geometry": geometry, "attributes": {"name": name, "n": dice.randint(0, 9)}})
+        labels: list[dict[str, Any]] = []
+        for index in range(dice.randint(1, 3)):
+            symbol: dict[str, Any] = {"type": "text", "size": dice.choice([6, 10, 24]), "angle": dice.choice([0, 0, 45, dice.uniform(-360, 360)])}
+            if dice.random() < 0.4:
+                symbol |= {"haloColor": "#FFFFFF", "haloWidth": 3, "xOffset": dice.uniform(-5, 5)}
+            condition = {"whereClause": f"n < {dice.randint(3, 9)}"} if dice.random() < 0.4 else {}
+            placed = {"placement": dice.choice(PLACEMENTS), "priority": dice.choice([0, 1, 5])}
+            labels.append({"expression": "name", "symbol": symbol, **placed, **condition})
+        return graphics, labels
+
+    def test_labels_are_placed_the_same_way_and_meet_none(self) -> None:
+        for seed in range(2 * WORLDS):
+            with self.subTest(seed=seed):
+                self.place(random.Random(seed))
+
+    def place(self, dice: random.Random) -> None:
+        for each in self.server("overlay/list", view="v")["overlays"]:
+            self.server("overlay/close", overlay=each["overlay"])
+        worlds = {f"o{index}": self.random(dice) for index in range(dice.randint(1, 3))}
+        for name, (graphics, labels) in worlds.items():
+            self.server.overlay(name, graphics, labels)
+        answer = self.server.labels()
+        placed = answer["labels"]
+        self.assertEqual(answer["textMetrics"], "estimated")
+        taken = [boxes(label) for label in placed]
+        for index, one in enumerate(taken):
+            for x, y in (corner for box in one for corner in corners(box)):
+                self.assertTrue(-1e-3 <= x <= 400.001 and -1e-3 <= y <= 300.001, placed[index])
+            for other in range(index):
+                if any(meet(a, b) for a in one for b in taken[other]):
+                    self.fail(f"{placed[index]} meets {placed[other]}")
+        # From the top, by priority, by id.
+        overlays = sorted(worlds, reverse=True)
+        order = [
+            (overlays.index(each["overlay"]), worlds[each["overlay"]][1][each["definition"]]["priority"], each["id"]) for each in placed
+        ]
+        self.assertEqual(order, sorted(order))
+        defined = set()
+        for name, (graphics, labels) in worlds.items():
+            for index, label in enumerate(labels):
+                bound = int(label.get("whereClause", "n < 10")[4:])
+                defined |= {(name, each["id"], index) for each in graphics if each["attributes"]["n"] < bound}
+        drawn = {(each["overlay"], each["id"], each["definition"]) for each in placed}
+        self.assertLessEqual(drawn, defined)
+        self.assertEqual(answer["omittedLabelCount"], len(defined) - len(drawn))
+        for each in placed:
+            graphics, labels = worlds[each["overlay"]]
+            self.side(each, next(one for one in graphics if one["id"] == each["id"])["geometry"], labels[each["definition"]])
+        # Another order of insertion, and an edit that was undone.
+        for name, (graphics, labels) in worlds.items():
+            dice.shuffle(graphics)
+            self.server.overlay(name, graphics, labels)
+        self.assertEqual(self.server.labels()["labels"], placed)
+        self.server("overlay/removeGraphics", overlay="o0", ids=[worlds["o0"][0][0]["id"]])
+        self.server("edit/undo")
+        again = self.server.labels()
+        self.assertEqual((again["labels"], again["omittedLabelCount"]), (placed, answer["omittedLabelCount"]))
+
+    def side(self, label: dict[str, Any], geometry: dict[str, Any], definition: dict[str, Any]) -> None:
+        """That a label is where its definition says."""
+        symbol, places = definition["symbol"], geometry["coordinates"]
+        x, y = label["center"]["x"] - 200 - symbol.get("xOffset", 0), label["center"]["y"] - 150
+        along = definition["placement"] not in SIDES
+        if geometry["type"] == "Point":
+            dx, dy = x - places[0], y + places[1]
+            wide = dx if abs(dx) > 1e-3 else 0, dy if abs(dy) > 1e-3 else 0
+            if not along:
+                self.assertEqual(tuple(0 if far == 0 else math.copysign(1, far) for far in wide), SIDES[definition["placement"]])
+            self.assertAlmostEqual(label["angle"], symbol["angle"], 4)
+        elif geometry["type"] == "Polygon" and along:
+            self.assertTrue(inside(x, -y, places[0]), label)
+        elif geometry["type"] == "LineString" and along:
+            # Upright, so that it can be read.
+            self.assertTrue(-90 - 1e-3 <= label["angle"] <= 90 + 1e-3, label)
+            line = [(place[0], -place[1]) for place in places]
+            x, y = label["center"]["x"] - 200, label["center"]["y"] - 150
+            away = 0 if definition["placement"] == "lineCenterAlong" else label["height"] / 2 + 1 + 6.2
+            self.assertLess(from_line(x, y, line), away + 0.3 * label["height"] + 1, label)
+
+    def test_labels_that_have_room_are_drawn(self) -> None:
+        """Those that are left out meet one that was placed before, or the edge."""
+        for seed in range(WORLDS):
+            dice = random.Random(seed)
+            places = [(dice.randint(-190, 190), dice.randint(-140, 140)) for _ in range(150)]
+            graphics = [
+                {"id": id, "geometry": {"type": "Point", "coordinates": at}, "attributes": {"n": 10**dice.randint(0, 9)}}
+                for id, at in enumerate(places)
+            ]
+            label = {"expression": "n", "symbol": {"type": "text", "size": 12}, "placement": "pointCenterCenter"}
+            self.server.overlay("o", graphics, [label])
+            placed = {each["id"]: boxes(each)[0] for each in self.server.labels()["labels"]}
+            for graphic in graphics:
+                x, y = graphic["geometry"]["coordinates"]
+                width = 6 * len(str(graphic["attributes"]["n"]))
+                box = (x + 200, 150 - y, width + 4, 12 + 4, 0)
+                id = graphic["id"]
+                cut = not all(0 < x < 400 and 0 < y < 300 for x, y in corners(box))
+                self.assertTrue(id in placed or cut or any(meet(box, placed[other]) for other in placed if other < id), (seed, id))
+
+    def test_scales_count(self) -> None:
+        point = {"id": 1, "geometry": {"type": "Point", "coordinates": [0, 0]}, "attributes": {"n": 1}}
+        for low, high, drawn in ((None, None, 1), (9999, None, 0), (10001, None, 1), (None, 9999, 1), (None, 10001, 0)):
+            bounds = {name: value for name, value in (("minScale", low), ("maxScale", high)) if value}
+            self.server.overlay("o", [point], [{"expression": "n", **bounds}])
+            answer = self.server.labels()
+            self.assertEqual((len(answer["labels"]), answer["omittedLabelCount"]), (drawn, 0))
+        self.server.overlay("o", [point], [{"expression": "n"}], labelsEnabled=False)
+        self.assertEqual(self.server.labels()["labels"], [])
 
 if __name__ == "__main__":
     unittest.main()

@@ -21,26 +21,52 @@ struct LabelCandidate {
     (self.reach, self.order) = (reach, order)
   }
 
+  var key: LabelKey { LabelKey(object: object, id: id, definition: label.definition) }
+
   /// What is placed first: what is on top, then by priority and id. Not by what was placed before.
   static func isFirst(_ one: LabelCandidate, _ other: LabelCandidate) -> Bool {
     (-one.object, one.label.priority, one.id, one.order) < (-other.object, other.label.priority, other.id, other.order)
   }
 }
 
-/// Leaves out labels of points so near to others that they would not find room: a few in each small square are tried.
-struct LabelCrowd {
-  private static let side: Float = 8
-  private static let limit = 4
-  private var counts: [SIMD2<Int32>: Int] = [:]
+/// What a label is of, whatever copies of its feature are seen.
+struct LabelKey: Hashable {
+  let object: Int
+  let id: Int
+  let definition: Int
+}
 
-  private func square(_ shape: ScreenShape) -> SIMD2<Int32>? {
-    guard shape.lines.isEmpty, shape.areas.isEmpty, let point = shape.points.first else { return nil }
-    return SIMD2(Int32(point.x / Self.side), Int32(point.y / Self.side))
+/// The labels of a picture that are tried. Of points in the same small square of a layer, those that are placed first are: more would
+/// hardly find room, and a layer may have a label for each of a million points.
+struct LabelCandidates {
+  private struct Square: Hashable {
+    let object: Int
+    let place: SIMD2<Int32>
   }
+  private static let side: Float = 8
+  private static let limit = 8
 
-  func isFull(_ shape: ScreenShape) -> Bool { square(shape).map { counts[$0, default: 0] >= Self.limit } ?? false }
+  private(set) var list: [LabelCandidate] = []
+  /// Those that are not tried.
+  private(set) var leftOut: Set<LabelKey> = []
+  /// The indexes of those in a square.
+  private var crowds: [Square: [Int]] = [:]
+  private var count = 0
 
-  mutating func add(_ shape: ScreenShape) { if let square = square(shape) { counts[square, default: 0] += 1 } }
+  mutating func add(_ object: Int, _ id: Int, _ label: Label, _ shape: ScreenShape, reach: Float) {
+    let candidate = LabelCandidate(object, id, label, shape, reach: reach, order: count)
+    count += 1
+    guard shape.lines.isEmpty, shape.areas.isEmpty, let point = shape.points.first else { return list.append(candidate) }
+    let square = Square(object: object, place: SIMD2(Int32(point.x / Self.side), Int32(point.y / Self.side)))
+    if crowds[square, default: []].count < Self.limit {
+      crowds[square, default: []].append(list.count)
+      list.append(candidate)
+    } else if let last = crowds[square]?.max(by: { LabelCandidate.isFirst(list[$0], list[$1]) }) {
+      let isLast = LabelCandidate.isFirst(list[last], candidate)
+      leftOut.insert((isLast ? candidate : list[last]).key)
+      if !isLast { list[last] = candidate }
+    }
+  }
 }
 
 /// Measures texts: each distinct one once.

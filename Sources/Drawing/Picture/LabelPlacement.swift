@@ -35,14 +35,14 @@ extension ViewPicture {
   package func placedLabels(
     besides panels: [ScreenBox] = [], measuredBy measure: (PictureWriter) throws -> [TextSize], checking check: () throws -> Void
   ) throws -> [PlacedLabel] {
-    let ordered = labels.sorted(by: LabelCandidate.isFirst)
+    let ordered = labels.list.sorted(by: LabelCandidate.isFirst)
     let sizes = try LabelSizes(ordered, measure)
     var places = LabelPlaces(width: Float(view.screen.width), height: Float(view.screen.height))
     for panel in panels { places.block(panel) }
     for label in ordered { if label.reach > 0, let point = label.shape.points.first { places.avoid(point, label.reach) } }
     for (index, label) in ordered.enumerated() {
       if index & 255 == 255 { try check() }
-      places.place(label, sizes[label.label.symbol])
+      try places.place(label, sizes[label.label.symbol], checking: check)
     }
     return places.placed
   }
@@ -73,7 +73,7 @@ private struct LabelPlaces {
     for square in squares(of: box) { symbols[square, default: []].append((box, point)) }
   }
 
-  mutating func place(_ label: LabelCandidate, _ size: SIMD2<Float>) {
+  mutating func place(_ label: LabelCandidate, _ size: SIMD2<Float>, checking check: () throws -> Void) rethrows {
     guard size.x > 0, size.y > 0 else { return }
     let placement = label.label.placement
     if let point = label.shape.points.first {
@@ -89,7 +89,7 @@ private struct LabelPlaces {
       else { return }
       _ = placement.offsets(size, 0).contains { place(label, size, at: middle + $0) }
     } else {
-      for line in label.shape.lines { place(label, size, along: line) }
+      for line in label.shape.lines { try place(label, size, along: line, checking: check) }
     }
   }
 
@@ -101,7 +101,10 @@ private struct LabelPlaces {
   }
 
   /// Places texts along a line: in the middle of equal parts of it.
-  private mutating func place(_ label: LabelCandidate, _ size: SIMD2<Float>, along line: [SIMD2<Float>]) {
+  private mutating func place(
+    _ label: LabelCandidate, _ size: SIMD2<Float>, along line: [SIMD2<Float>], checking check: () throws -> Void
+  ) rethrows {
+    let line = MeasuredLine(line)
     let length = line.length
     guard length >= size.x + size.y else { return }
     let count = max(1, Int(length / max(Self.distance, 3 * size.x)))
@@ -112,6 +115,7 @@ private struct LabelPlaces {
       default: -1
       }
     for index in 0..<count {
+      if index & 255 == 255 { try check() }
       let middle = (Float(index) + 0.5) * length / Float(count)
       guard var part = line.part(at: middle, size.x + size.y), let last = part.last, part.count > 1 else { continue }
       // Texts are read from the left.
@@ -138,11 +142,9 @@ private struct LabelPlaces {
     let margin = Float(symbol.haloColor == nil ? 0 : symbol.haloWidth) + 1
     let taken =
       if let line {
-        ScreenBox.along(line, side: size.y + 2 * margin)
-      } else if angle == 0 {
-        [ScreenBox(center: center, size: size + 2 * margin)]
+        ScreenBox.along(line, height: size.y + 2 * margin)
       } else {
-        ScreenBox.along(ScreenBox.axis(center, size.x - size.y, angle), side: size.y + 2 * margin)
+        [ScreenBox(center: center, size: size + 2 * margin, angle: angle)]
       }
     guard taken.allSatisfy({ $0.isInside(screen) && isFree($0) }) else { return false }
     for box in taken { block(box) }
@@ -168,35 +170,61 @@ private struct LabelPlaces {
   }
 }
 
-/// A box that a label takes, or a panel.
+/// A box that a label takes, which may be turned, or a panel.
 package struct ScreenBox: Sendable {
+  /// The corners of the upright box around it.
   let low: SIMD2<Float>
   let high: SIMD2<Float>
+  private let center: SIMD2<Float>
+  private let half: SIMD2<Float>
+  /// Where its width goes.
+  private let axis: SIMD2<Float>
 
-  init(_ low: SIMD2<Float>, _ high: SIMD2<Float>) { (self.low, self.high) = (low, high) }
+  init(_ low: SIMD2<Float>, _ high: SIMD2<Float>) { self.init(center: (low + high) / 2, size: high - low) }
 
-  init(center: SIMD2<Float>, size: SIMD2<Float>) { (low, high) = (center - size / 2, center + size / 2) }
+  /// - Parameter axis: of length 1.
+  private init(center: SIMD2<Float>, size: SIMD2<Float>, axis: SIMD2<Float>) {
+    (self.center, half, self.axis) = (center, size / 2, axis)
+    let (x, y) = (abs(axis.x), abs(axis.y))
+    let reach = SIMD2(x * size.x + y * size.y, y * size.x + x * size.y) / 2
+    (low, high) = (center - reach, center + reach)
+  }
+
+  /// - Parameter angle: clockwise, in degrees.
+  init(center: SIMD2<Float>, size: SIMD2<Float>, angle: Float = 0) {
+    let turn = Double(angle) * .pi / 180
+    self.init(center: center, size: size, axis: angle == 0 ? SIMD2(1, 0) : SIMD2(Float(cos(turn)), Float(sin(turn))))
+  }
 
   func isInside(_ screen: SIMD2<Float>) -> Bool { low.x >= 0 && low.y >= 0 && high.x <= screen.x && high.y <= screen.y }
 
   func meets(_ other: ScreenBox) -> Bool {
-    low.x < other.high.x && other.low.x < high.x && low.y < other.high.y && other.low.y < high.y
+    guard low.x < other.high.x, other.low.x < high.x, low.y < other.high.y, other.low.y < high.y else { return false }
+    return !isApart(from: other) && !other.isApart(from: self)
   }
 
-  /// Squares that cover a text along a line.
-  static func along(_ line: [SIMD2<Float>], side: Float) -> [ScreenBox] {
-    let length = line.length
-    let count = max(1, Int((2 * length / side).rounded(.up)))
-    return (0...count).compactMap { step in
-      line.part(at: Float(step) * length / Float(count), 0)?.first.map { ScreenBox(center: $0, size: SIMD2(side, side)) }
+  /// Whether a line along one of its edges separates it from another.
+  private func isApart(from other: ScreenBox) -> Bool {
+    let way = other.center - center
+    func isApart(_ direction: SIMD2<Float>, _ half: Float) -> Bool {
+      let along = abs((direction * other.axis).sum()) * other.half.x
+      let across = abs(direction.y * other.axis.x - direction.x * other.axis.y) * other.half.y
+      return abs((way * direction).sum()) >= half + along + across
     }
+    return isApart(axis, half.x) || isApart(SIMD2(-axis.y, axis.x), half.y)
   }
 
-  /// The line through the middle of a turned text.
-  static func axis(_ center: SIMD2<Float>, _ length: Float, _ angle: Float) -> [SIMD2<Float>] {
-    let turn = Double(angle) * .pi / 180
-    let half = SIMD2(Float(cos(turn)), Float(sin(turn))) * max(length, 0.1) / 2
-    return [center - half, center + half]
+  /// Boxes that cover a text along a line.
+  static func along(_ line: [SIMD2<Float>], height: Float) -> [ScreenBox] {
+    let length = line.length
+    let count = max(1, Int((2 * length / height).rounded(.up)))
+    let places = (0...count).compactMap { line.part(at: Float($0) * length / Float(count), 0)?.first }
+    return zip(places, places.dropFirst()).compactMap { start, end in
+      let step = end - start
+      guard step.norm > 0 else { return nil }
+      // A little longer, as the line turns between them.
+      return ScreenBox(center: (start + end) / 2, size: SIMD2(1.5 * step.norm, height), axis: step / step.norm)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // Lines and rings on the screen, as far as labels need them.
 
 import Platform
+import Sorting
 
 extension [SIMD2<Float>] {
   var length: Float { zip(self, dropFirst()).reduce(0) { $0 + ($1.1 - $1.0).norm } }
@@ -64,6 +65,34 @@ extension [SIMD2<Float>] {
       let norm = direction.norm
       return norm > 0 ? self[index] + SIMD2(-direction.y, direction.x) * (distance / norm) : self[index]
     }
+  }
+}
+
+/// A line that may have very many vertices, with the way to each.
+struct MeasuredLine {
+  private let line: [SIMD2<Float>]
+  private let ways: [Double]
+
+  init(_ line: [SIMD2<Float>]) {
+    self.line = line
+    var way = 0.0
+    ways = line.indices.map { index in
+      if index > 0 { way += Double((line[index] - line[index - 1]).norm) }
+      return way
+    }
+  }
+
+  var length: Float { Float(ways.last ?? 0) }
+
+  /// The part of a length around a place on it; the place alone for length 0. Nil if the line is too short.
+  ///
+  /// - Complexity: O(log n) and the vertices of the part.
+  func part(at middle: Float, _ length: Float) -> [SIMD2<Float>]? {
+    let (start, end) = (Double(middle - length / 2), Double(middle + length / 2))
+    let first = max(ways.partitioningIndex { $0 > start } - 1, 0)
+    let last = min(ways.partitioningIndex { $0 >= end }, line.count - 1)
+    guard first <= last else { return nil }
+    return Array(line[first...last]).part(at: Float(Double(middle) - ways[first]), length)
   }
 }
 

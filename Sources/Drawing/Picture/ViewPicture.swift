@@ -46,7 +46,7 @@ package struct ViewPicture {
   package private(set) var failed: [(object: ObjectReference, error: TransformError)] = []
   package var words: PictureWriter { painter.words }
   /// Labels that are to be placed, layers from the bottom.
-  private(set) var labels: [LabelCandidate] = []
+  private(set) var labels = LabelCandidates()
   let view: View
   private let options: PictureOptions
   private let transformer: any CoordinateTransformer
@@ -110,7 +110,6 @@ package struct ViewPicture {
       var search = try LayerSearch(layer, clusters, nil, view, transformer) { try check(0.3) }
       let rows = try search.candidates(transformer) { try check(0.3 + 0.2 * $0) }
       let pen = Pen(search.area, view, ratio: options.ratio)
-      var crowd = LabelCrowd()
       let drawsPlain = !options.isNumbered && (!options.hasLabels || layer.labels.isEmpty) && pen.isSingle
       var last = -1
       var selected: [(shapes: [ScreenShape], symbol: Symbol, number: UInt32?)] = []
@@ -147,7 +146,7 @@ package struct ViewPicture {
           // Neighbours that are drawn later would cover half of the line.
           if point == nil, color != nil, let symbol { selected.append((shapes, symbol, painter.number)) }
           guard options.hasLabels, !layer.labels.isEmpty else { continue }
-          collect(shapes, symbol, id: feature.id, &crowd) { layer.labels.labels(of: feature).map { $0.scaled(by: layer.symbolScale) } }
+          collect(shapes, symbol, id: feature.id, layer.labels.labels(of: feature).map { $0.scaled(by: layer.symbolScale) })
         }
       }
       if let color = layer.selectionColor {
@@ -160,7 +159,7 @@ package struct ViewPicture {
         guard case .point(let point?) = item.geometry, let place = try search.area.place(of: point) else { return }
         let shapes = pen.points(at: place).map { ScreenShape(points: [$0]) }
         draw(shapes, item.symbol, id: item.id, selected: item.selectionColor)
-        if options.hasLabels { collect(shapes, item.symbol, id: item.id, &crowd) { item.labels } }
+        if options.hasLabels { collect(shapes, item.symbol, id: item.id, item.labels) }
       }
     }
   }
@@ -178,16 +177,9 @@ package struct ViewPicture {
   }
 
   /// Collects the labels of a feature.
-  private mutating func collect(
-    _ shapes: [ScreenShape], _ symbol: Symbol?, id: Int, _ crowd: inout LabelCrowd, _ labels: () -> [Label]
-  ) {
-    let free = shapes.filter { !crowd.isFull($0) }
-    guard !free.isEmpty else { return }
-    for label in labels() {
-      for shape in free {
-        crowd.add(shape)
-        self.labels.append(LabelCandidate(objects.count - 1, id, label, shape, reach: Float(symbol?.reach ?? 0), order: self.labels.count))
-      }
+  private mutating func collect(_ shapes: [ScreenShape], _ symbol: Symbol?, id: Int, _ labels: [Label]) {
+    for label in labels {
+      for shape in shapes { self.labels.add(objects.count - 1, id, label, shape, reach: Float(symbol?.reach ?? 0)) }
     }
   }
 
@@ -235,8 +227,8 @@ package struct ViewPicture {
 
   /// The number of labels that found no room, if these did.
   package func omittedCount(_ placed: [PlacedLabel]) -> Int {
-    let drawn = Set(placed.map { [$0.object, $0.id, $0.definition] })
-    return Set(labels.map { [$0.object, $0.id, $0.label.definition] }).subtracting(drawn).count
+    let drawn = Set(placed.map { LabelKey(object: $0.object, id: $0.id, definition: $0.definition) })
+    return labels.leftOut.union(labels.list.map(\.key)).subtracting(drawn).count
   }
 
   /// Draws placed labels above everything.
