@@ -104,10 +104,13 @@ struct RasterGrid {
     let (across, down) = ((right - first) / size, (below - first) / size)
     let twist = (last - right - below + first) / (size * size)
     let ratio = max((across * across).sum(), (down * down).sum()).squareRoot()
+    let area = across.x * down.y - across.y * down.x
     for (index, place) in places.enumerated() {
       let (x, y) = (Double(index % 3) * size / 2, Double(index / 3) * size / 2)
       let off = first + x * across + y * down + x * y * twist - place
-      guard (off * off).sum().squareRoot() <= Self.tolerance * ratio else { return (.exact, ratio.isFinite && ratio > 0 ? ratio : nil) }
+      // In pixels of the frame: near a pole one of the file is much wider than high.
+      let (right, below) = ((off.x * down.y - off.y * down.x) / area, (across.x * off.y - across.y * off.x) / area)
+      guard abs(right) <= Self.tolerance, abs(below) <= Self.tolerance else { return (.exact, ratio > 0 ? ratio : nil) }
     }
     return (.linear(first, across, down, twist), ratio > 0 ? ratio : nil)
   }

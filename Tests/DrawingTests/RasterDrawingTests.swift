@@ -144,11 +144,11 @@ private let plain = RasterRenderer.stretch(band: 0, .minMax(0, 255), RasterRende
         for column in 0..<width {
           let position = frame.position(x: Double(column) + 0.5, y: Double(row) + 0.5)
           let found = places[row * 80 + column]
-          guard let exact = try? proj.transform(Point(x: position.x, y: position.y), from: target, to: .wgs84), !found.x.isNaN else { continue }
-          let (x, y) = ((exact.x + 180) * 10, (90 - exact.y) * 10)
-          let turn = ((found.x - x) / 3600).rounded() * 3600
-          let off = hypot(found.x - turn - x, found.y - y)
-          worst = max(worst, off / max(grid.ratio, 1e-9))
+          guard (try? proj.transform(Point(x: position.x, y: position.y), from: target, to: .wgs84)) != nil, !found.x.isNaN else { continue }
+          let place = Point(x: found.x / 10 - 180, y: 90 - found.y / 10)
+          guard let shown = try? proj.transform(place, from: .wgs84, to: target) else { continue }
+          let turns = frame.wrap.map { ((shown.x - position.x) / $0.width).rounded() * $0.width } ?? 0
+          worst = max(worst, hypot(shown.x - turns - position.x, shown.y - position.y) / unit)
         }
       }
       #expect(worst < 0.25, "\(reference) at \(step)")
@@ -195,8 +195,8 @@ private let plain = RasterRenderer.stretch(band: 0, .minMax(0, 255), RasterRende
     let source = try GridSource(width: 2, height: 1, x: 0, y: 1, cell: 1, bands: bands, [10, 20, 30, 40, 50, 60])
     let pixels = try #require(try drawn(.standard(for: source.info), source).pixels(in: frame(2, 1, x: 0, y: 1, step: 1)))
     #expect(pixels.colors == [0xFF0A_1E32, 0xFF14_283C])
-    let turned = try #require(try drawn(.rgb(bands: [2, 1, 0], .minMax(0, 100)), source).pixels(in: frame(2, 1, x: 0, y: 1, step: 1)))
-    #expect(turned.colors == [0xFF80_4D1A, 0xFF99_6633])
+    let turned = try #require(try drawn(.rgb(bands: [2, 1, 0], .minMax(0, 102)), source).pixels(in: frame(2, 1, x: 0, y: 1, step: 1)))
+    #expect(turned.colors == [0xFF7D_4B19, 0xFF96_6432])
   }
 
   @Test func `classes and single numbers have their colours, others none`() throws {
@@ -285,9 +285,9 @@ private let plain = RasterRenderer.stretch(band: 0, .minMax(0, 255), RasterRende
         case .points: order.append("points")
         case .image(let pixels, let width, let height, let low, let high):
           order.append("image")
-          #expect((low, high) == (SIMD2(0, 0), SIMD2(40, 30)) && (width, height) == (40, 30))
+          #expect((low, high) == (SIMD2(0, 0), SIMD2(32, 30)) && (width, height) == (32, 30))
           // 100 metres a pixel: ten pixels of each of the raster's two.
-          #expect((pixels[15 * 40], pixels[15 * 40 + 10], pixels[15 * 40 + 29], pixels[15 * 40 + 30]) == (0, 0xFF00_0000, 0xFFFF_FFFF, 0))
+          #expect([0, 10, 29, 30].map { pixels[15 * 32 + $0] } == [0, 0xFF00_0000, 0xFFFF_FFFF, 0])
         case .beginGroup(let opacity): groups += opacity == 0.5 ? 1 : 0
         default: break
         }
