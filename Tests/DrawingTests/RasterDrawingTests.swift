@@ -285,9 +285,11 @@ private let plain = RasterRenderer.stretch(band: 0, .minMax(0, 255), RasterRende
         case .points: order.append("points")
         case .image(let pixels, let width, let height, let low, let high):
           order.append("image")
-          #expect((low, high) == (SIMD2(0, 0), SIMD2(32, 30)) && (width, height) == (32, 30))
+          #expect(low == SIMD2<Float>(0, 0) && high == SIMD2<Float>(32, 30))
+          #expect(width == 32 && height == 30)
           // 100 metres a pixel: ten pixels of each of the raster's two.
-          #expect([0, 10, 29, 30].map { pixels[15 * 32 + $0] } == [0, 0xFF00_0000, 0xFFFF_FFFF, 0])
+          let row: [UInt32] = [0, 10, 29, 30].map { pixels[15 * 32 + $0] }
+          #expect(row == [0, 0xFF00_0000, 0xFFFF_FFFF, 0])
         case .beginGroup(let opacity): groups += opacity == 0.5 ? 1 : 0
         default: break
         }
