@@ -41,14 +41,15 @@ struct RasterRelief {
               let index = (row + y) * width + column + x
               return mask[index] == 0 ? middle : Double(heights[index])
             }
-            /// Beyond the raster heights go on as they rise towards its edge.
+            let isAtEnd = row == 0 || row == height - 1
+            /// Beyond the raster heights go on as they rise towards its edge; at a corner up and down alone.
             func cell(_ x: Int, _ y: Int) -> Double {
               let (isBeside, isOver) = (!columns.contains(column + x), !rows.contains(row + y))
               if isOver {
                 let beside = isBeside ? 0 : x
                 return rows.contains(row - y) ? 2 * near(beside, 0) - near(beside, -y) : near(beside, 0)
               }
-              if isBeside { return columns.contains(column - x) ? 2 * near(0, y) - near(-x, y) : near(0, y) }
+              if isBeside { return columns.contains(column - x) && !isAtEnd ? 2 * near(0, y) - near(-x, y) : near(0, y) }
               return near(x, y)
             }
             let gradient = Gradient(
