@@ -24,14 +24,16 @@ public struct PictureJob: Hashable, Sendable {
   }
 
   /// Size in pixels of the picture.
-  public var pixels: (width: Int, height: Int) { (Int((width * ratio).rounded()), Int((height * ratio).rounded())) }
+  public var pixels: (width: Int, height: Int) {
+    (max(Int((width * ratio).rounded()), 1), max(Int((height * ratio).rounded()), 1))
+  }
 
   /// Whether a picture has a size that can be painted.
   public var isPaintable: Bool {
     let side = 1...16_384.0
     guard width.isFinite, height.isFinite, ratio.isFinite else { return false }
     let isVector = format == .svg || format == .pdf
-    let (across, down) = isVector ? (width, height) : ((width * ratio).rounded(), (height * ratio).rounded())
+    let (across, down) = isVector ? (width, height) : (max((width * ratio).rounded(), 1), max((height * ratio).rounded(), 1))
     return ratio > 0 && side.contains(across) && side.contains(down) && across * down <= 268_435_456
   }
 }

@@ -284,7 +284,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case packageExpired
   /// The process that draws died: it reached its limit of memory, or it was killed.
   case painterFailed
-  /// The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.
+  /// The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.
   case pictureTooLarge
 
   /// The error's `code`.

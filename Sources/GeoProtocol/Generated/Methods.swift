@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "f302b5ca2c984d36"
+  public static let hash = "6f34c09a5cc0bab4"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -509,7 +509,7 @@ public enum WireProtocol {
       "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "width", "height",
       "outSpatialReference"], required: [],
       errors: [.notLoaded, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
-      .saveFailed, .pathRefused, .unknownId, .wrongKind, .unknownSpatialReference, .transformFailed,
+      .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind, .unknownSpatialReference, .transformFailed,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
@@ -987,13 +987,6 @@ public enum WireProtocol {
       errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
-      name: "layer/addRaster", domain: "layer", shape: .task, since: "0.7.0",
-      params: ["map", "scene", "path", "sourceLayer", "id", "name", "rasterRenderer", "role", "group", "index",
-      "ifExists"], required: ["path"],
-      errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified, .pathRefused,
-      .invalidClassBreaks, .invalidUniqueValues, .invalidStops]
-    ),
-    MethodInfo(
       name: "layer/remove", domain: "layer", shape: .command, since: "0.2.0",
       params: ["layer"], required: ["layer"],
       errors: [.unknownId, .contentModified]
@@ -1006,11 +999,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
       params: ["layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode",
-      "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "rasterRenderer", "labels",
-      "labelsEnabled", "popup", "featureReduction", "trackDisplay", "isPopupEnabled", "clear"], required: ["layer"],
+      "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "labels", "labelsEnabled", "popup",
+      "featureReduction", "trackDisplay", "isPopupEnabled", "clear"], required: ["layer"],
       errors: [.unknownId, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate, .wrongKind,
-      .invalidTime, .wrongFieldType, .outOfRange]
+      .invalidTime, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
@@ -1023,8 +1016,7 @@ public enum WireProtocol {
       params: ["layer", "map", "scene"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer,
-      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType,
-      .outOfRange, .invalidUniqueValues]
+      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -1036,8 +1028,7 @@ public enum WireProtocol {
       params: ["layer", "map", "scene", "credentials"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer,
-      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType,
-      .outOfRange, .invalidUniqueValues]
+      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
@@ -1057,22 +1048,15 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/legend", domain: "layer", shape: .task, since: "0.1.0",
       params: ["layer", "includeCounts"], required: ["layer"],
-      errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified, .readFailed, .readerFailed,
-      .changedWhileRead]
+      errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified]
     ),
     MethodInfo(
       name: "layer/render", domain: "layer", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
-      errors: [.unknownId, .wrongKind, .notLoaded, .readFailed, .readerFailed, .changedWhileRead,
-      .unknownSpatialReference, .transformFailed, .libraryMissing, .painterFailed, .pictureTooLarge,
-      .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
-    ),
-    MethodInfo(
-      name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",
-      params: ["z", "x", "y", "properties", "maxFeatures", "maxBytes", "layer"], required: ["z", "x", "y", "layer"],
-      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .contentModified, .resultTooLarge]
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .invalidGeometry,
+      .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused,
+      .notAFile]
     ),
     MethodInfo(
       name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
@@ -1373,15 +1357,8 @@ public enum WireProtocol {
       name: "overlay/render", domain: "overlay", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "overlay"], required: ["overlay"],
-      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing, .painterFailed,
-      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
-    ),
-    MethodInfo(
-      name: "overlay/tile", domain: "overlay", shape: .task, since: "0.7.0",
-      params: ["z", "x", "y", "properties", "maxFeatures", "maxBytes", "overlay"], required: ["z", "x", "y",
-      "overlay"],
-      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified,
-      .resultTooLarge]
+      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .invalidGeometry, .libraryMissing,
+      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
       name: "overlay/legend", domain: "overlay", shape: .task, since: "0.1.0",
@@ -1518,11 +1495,6 @@ public enum WireProtocol {
     MethodInfo(
       name: "state/observe", domain: "state", shape: .session, since: "0.1.0",
       params: ["paths", "exceptOrigin", "maxRate", "edits"], required: ["paths"],
-      errors: [.invalidPath]
-    ),
-    MethodInfo(
-      name: "state/observePaths", domain: "state", shape: .session, since: "0.7.0",
-      params: ["paths", "maxRate"], required: ["paths"],
       errors: [.invalidPath]
     ),
     MethodInfo(
@@ -1696,8 +1668,8 @@ public enum WireProtocol {
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "view", "width", "height", "location"], required: ["view"],
-      errors: [.unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
-      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
+      errors: [.unknownId, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
+      .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",
@@ -1864,7 +1836,6 @@ public enum WireProtocol {
     StatePathInfo(path: "/jobs/*/messages", coalescing: .latest),
     StatePathInfo(path: "/layers/*", coalescing: .every),
     StatePathInfo(path: "/layers/*/group", coalescing: .merge),
-    StatePathInfo(path: "/layers/*/path", coalescing: .merge),
     StatePathInfo(path: "/layers/*/name", coalescing: .merge),
     StatePathInfo(path: "/layers/*/isVisible", coalescing: .merge),
     StatePathInfo(path: "/layers/*/opacity", coalescing: .merge),
@@ -1877,14 +1848,12 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/geometryType", coalescing: .merge),
     StatePathInfo(path: "/layers/*/featureCount", coalescing: .merge),
     StatePathInfo(path: "/layers/*/extent", coalescing: .merge),
-    StatePathInfo(path: "/layers/*/raster", coalescing: .merge),
     StatePathInfo(path: "/layers/*/fields", coalescing: .merge),
     StatePathInfo(path: "/layers/*/selectedCount", coalescing: .merge),
     StatePathInfo(path: "/layers/*/definitionExpression", coalescing: .merge),
     StatePathInfo(path: "/layers/*/time", coalescing: .merge),
     StatePathInfo(path: "/layers/*/isTimeFilterEnabled", coalescing: .merge),
     StatePathInfo(path: "/layers/*/renderer", coalescing: .merge),
-    StatePathInfo(path: "/layers/*/rasterRenderer", coalescing: .merge),
     StatePathInfo(path: "/layers/*/labels", coalescing: .merge),
     StatePathInfo(path: "/layers/*/labelsEnabled", coalescing: .merge),
     StatePathInfo(path: "/layers/*/popup", coalescing: .merge),

@@ -109,7 +109,7 @@ struct Rendering: Sendable {
       background: background?.word ?? 0)
     let (width, height) = job.pixels
     guard job.isPaintable, !params.pick || width * height <= Self.pickLimit else {
-      let expected = params.pick ? "at most \(Self.pickLimit) pixels" : "at most 16,384 pixels each way, and 268,435,456 in all"
+      let expected = params.pick ? "at most 4,194,304 pixels" : "at most 16,384 pixels each way, and 268,435,456 in all"
       throw RPCError(
         .pictureTooLarge, "A picture of \(width) x \(height) pixels is too large.", path: "/params/pixelRatio", expected: expected
       ).with("width", width).with("height", height)
@@ -234,7 +234,7 @@ private struct PictureFile {
   init(_ path: String, replaces: Bool, _ worker: Worker) throws(RPCError) {
     target = try worker.files.policy.resolveForWriting(path)
     (self.replaces, self.worker) = (replaces, worker)
-    if !replaces, target.identity != nil { throw RPCError(fileExists: target.path) }
+    if !replaces, target.identity != nil { throw RPCError(fileExists: target.path, unless: "replace: true") }
   }
 
   /// The absolute path.

@@ -18,8 +18,9 @@ extension RPCError {
   }
 
   /// The error for a file whose name is already taken.
-  package init(fileExists path: String) {
-    self.init(.fileExists, "There is a file \(path).", path: path, expected: "another path, or ifExists: replace")
+  /// - Parameter permission: the param with which it would be replaced.
+  package init(fileExists path: String, unless permission: String = "ifExists: replace") {
+    self.init(.fileExists, "There is a file \(path).", path: path, expected: "another path, or \(permission)")
   }
 
   /// The error of an invalid document.

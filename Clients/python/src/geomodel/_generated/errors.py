@@ -1289,7 +1289,7 @@ class PainterFailedError(GeoModelError):
 
 
 class PictureTooLargeError(GeoModelError):
-    """The picture would have more pixels than can be drawn: at most 32,767 each way, and 268,435,456 in all.
+    """The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.
 
     `data` has:
         width: Its width in pixels.

@@ -327,8 +327,8 @@ class BindingMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -761,7 +761,7 @@ class ClientMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
 
         Example:
             await server.client.update(cursor=[7.45, 46.95])
@@ -985,8 +985,8 @@ class ClusterMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -1060,8 +1060,8 @@ class ClusterMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -2859,8 +2859,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3003,8 +3003,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3161,8 +3161,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3289,8 +3289,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3410,8 +3410,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3556,8 +3556,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3706,8 +3706,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3831,8 +3831,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3984,8 +3984,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3993,7 +3993,7 @@ class FeatureMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -4159,8 +4159,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -4332,8 +4332,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4529,8 +4529,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4760,8 +4760,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4936,8 +4936,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -4949,6 +4949,7 @@ class FeatureMethods(AsyncCaller):
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -4959,7 +4960,7 @@ class FeatureMethods(AsyncCaller):
             ExpressionTooDeepError: The expression is nested too deeply or is too long.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
-            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
                 each way, and 268,435,456 in all.
 
         Example:
@@ -5122,8 +5123,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5312,8 +5313,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5491,8 +5492,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5668,8 +5669,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5842,8 +5843,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6017,8 +6018,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6192,8 +6193,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -7408,7 +7409,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7697,7 +7698,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7753,7 +7754,7 @@ class GeometryMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7814,7 +7815,7 @@ class GeometryMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8304,7 +8305,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8376,7 +8377,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8452,7 +8453,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8523,7 +8524,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8879,7 +8880,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -9692,8 +9693,8 @@ class JobMethods(AsyncCaller):
 
 
 class LayerMethods(AsyncCaller):
-    """Layers of maps and scenes: feature layers over a layer of a source, raster layers over a file of
-    pixels, groups of layers, and tables, which have no geometry.
+    """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
+    have no geometry.
 
     Loading reads features into the same kind of store, with the same index, that overlays have. Loads that
     overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad`
@@ -9802,8 +9803,8 @@ class LayerMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -9869,8 +9870,8 @@ class LayerMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             await server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -9954,87 +9955,6 @@ class LayerMethods(AsyncCaller):
         )
         return result
 
-    async def add_raster(
-        self,
-        *,
-        path: str,
-        map: t.ObjectId | None = None,
-        scene: t.ObjectId | None = None,
-        source_layer: str | None = None,
-        id: t.ObjectId | None = None,
-        name: str | None = None,
-        raster_renderer: t.RasterRenderer | None = None,
-        role: t.LayerRole | None = None,
-        group: t.ObjectId | None = None,
-        index: int | None = None,
-        if_exists: t.IfExists | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.LayerAddRasterResult:
-        """Adds a raster layer over a file to a map or a scene, on top or at `index`. `layer/load` opens the
-        file: GeoTIFF, PNG and JPEG that say where they lie, Esri ASCII grid, SRTM HGT, DTED, ERDAS
-        Imagine, MBTiles, tiles of a GeoPackage. What is drawn is read as it is needed, from the file's
-        overviews where it has any.
-
-        Args:
-            path: The file, with a path as in `source/open`. (at least 1 character)
-            map: The map; this or `scene`.
-            scene: The scene; this or `map`.
-            source_layer: The table of tiles in a GeoPackage; its only one when absent. (1 to 1024
-                characters)
-            id: The new layer's id; minted when absent.
-            name: The name shown to people; when absent, the table's or the file's, without its extension.
-                (at most 1024 characters)
-            raster_renderer: The colours of its pixels. `layer/load` checks that the file has the bands.
-            role: The list at the top level; ignored within a group. (default "operational")
-            group: The group to add it to.
-            index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
-            if_exists: What to do when an object has that id already. (default "error")
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            layer: Its id.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
-                restore, and the new object is of a kind that makes no step of history, such as a view.
-            IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
-            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
-                of `--allow-write`), or names a virtual, remote or inline resource.
-            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
-                the bound.
-            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
-                that of the fields, they are null, or an earlier entry has them.
-            InvalidStopsError: Stops of a visual variable are out of order.
-
-        Example:
-            await server.layer.add_raster(map="m1", path="jacksboro_dem.tif", id="heights")
-        """
-        result: t.LayerAddRasterResult = await self._call(
-            "layer/addRaster",
-            _given(
-                {
-                    "path": path,
-                    "map": map,
-                    "scene": scene,
-                    "sourceLayer": source_layer,
-                    "id": id,
-                    "name": name,
-                    "rasterRenderer": raster_renderer,
-                    "role": role,
-                    "group": group,
-                    "index": index,
-                    "ifExists": if_exists,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
     async def remove(
         self,
         *,
@@ -10088,8 +10008,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
 
         Example:
             await server.layer.move(layer="cities", index=0)
@@ -10122,7 +10042,6 @@ class LayerMethods(AsyncCaller):
         time: t.LayerTime | None = None,
         is_time_filter_enabled: bool | None = None,
         renderer: t.Renderer | None = None,
-        raster_renderer: t.RasterRenderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
@@ -10147,10 +10066,6 @@ class LayerMethods(AsyncCaller):
             time: The fields that hold the time of its features, and the time filter.
             is_time_filter_enabled: Whether the time extent filters; absent for a group.
             renderer: The symbols of its features; without one they are drawn by simplestyle or in grey.
-            raster_renderer: The colours of a raster layer's pixels. Without one a band that has colours
-                in the file is drawn in these; of three bands or more the first three are red, green and blue;
-                other rasters are grey between their least and greatest number, those of bytes between 0 and
-                255. Absent for others.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
@@ -10159,19 +10074,16 @@ class LayerMethods(AsyncCaller):
             track_display: What is shown of tracks; absent for a layer that has no entity source.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `rasterRenderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
+                `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
-            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
-                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
@@ -10205,7 +10117,6 @@ class LayerMethods(AsyncCaller):
                     "time": time,
                     "isTimeFilterEnabled": is_time_filter_enabled,
                     "renderer": renderer,
-                    "rasterRenderer": raster_renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
@@ -10251,8 +10162,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -10290,8 +10201,7 @@ class LayerMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
-        yet. Of a raster layer the file is opened. The answer comes at once if they are loaded already.
-        Loads of one layer share one attempt.
+        yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.
 
         The fields read may differ from those the source described: a renderer, labels, a popup, a definition
         expression or times that need a missing field fail the load, and `path` is the pointer into the state
@@ -10310,12 +10220,9 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
-            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
-                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10338,8 +10245,6 @@ class LayerMethods(AsyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
-            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
-                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             await server.layer.load(layer="cities")
@@ -10421,12 +10326,9 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
-            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
-                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10449,8 +10351,6 @@ class LayerMethods(AsyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
-            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
-                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             await server.layer.retry_load(layer="cities")
@@ -10496,8 +10396,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10539,8 +10439,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10582,8 +10482,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10611,9 +10511,7 @@ class LayerMethods(AsyncCaller):
         """The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a
         renderer has one entry, under its name, for each kind of geometry in it. Where its features have
         simplestyle properties, it has an entry for each symbol of the matching features, in drawing order:
-        points, lines, then areas. There are at most 100 entries; further symbols have none. Of a loaded
-        raster layer there is an entry for each colour of a ramp, with its number, and for each class; none
-        for `rgb` and `hillshade`.
+        points, lines, then areas. There are at most 100 entries; further symbols have none.
 
         Args:
             layer: Its id.
@@ -10629,12 +10527,8 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
-            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
-                its limit of memory, or it was killed.
-            ReadFailedError: The driver opened the data and cannot read it.
-            ChangedWhileReadError: The file changed while it was read.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10706,24 +10600,23 @@ class LayerMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
-            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
-                its limit of memory, or it was killed.
-            ReadFailedError: The driver opened the data and cannot read it.
-            ChangedWhileReadError: The file changed while it was read.
+            NotAFileError: The path names a directory or a special file.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
-            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
                 each way, and 268,435,456 in all.
 
         Example:
@@ -10748,75 +10641,6 @@ class LayerMethods(AsyncCaller):
                     "height": height,
                     "spatialReference": spatial_reference,
                     "extent": extent,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def tile(
-        self,
-        *,
-        z: int,
-        x: int,
-        y: int,
-        layer: t.ObjectId,
-        properties: Sequence[str] | None = None,
-        max_features: int | None = None,
-        max_bytes: int | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.VectorTile:
-        """A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme
-        WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for
-        512 pixels a side. It has one layer, whose name is the id of the layer.
-
-        Features are in drawing order, each with its id and the attributes that are not null; texts, numbers
-        and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their
-        points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
-        cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
-        elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than
-        a unit are left out, and a geometry of several dimensions becomes a feature for each.
-
-        Args:
-            z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
-                before. (in 0...24)
-            x: The column, from the west; less than 2^z. (at least 0)
-            y: The row, from the north; less than 2^z. (at least 0)
-            layer: A loaded layer.
-            properties: The attributes in the tile; all when absent. Unknown ones are ignored.
-            max_features: Maximum number of features and clusters. Where more are drawn, the largest by
-                the greater side of their box are kept, and of those of equal size, as of points, a choice
-                that depends on their ids alone. (in 1...100000; default 10000)
-            max_bytes: Maximum size of the tile in bytes: as many features are left out, by the rule of
-                `maxFeatures`, as make it fit. (at least 1)
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message, or its first element
-                `maxBytes`.
-            UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
-            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
-            TransformFailedError: The transformation is not defined at a position, or there is none.
-            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
-            NotLoadedError: The layer is not loaded.
-
-        Example:
-            await server.layer.tile(layer="cities", z=0, x=0, y=0, properties=["name"])
-        """
-        result: t.VectorTile = await self._call(
-            "layer/tile",
-            _given(
-                {
-                    "z": z,
-                    "x": x,
-                    "y": y,
-                    "layer": layer,
-                    "properties": properties,
-                    "maxFeatures": max_features,
-                    "maxBytes": max_bytes,
                     "meta": meta,
                 }
             ),
@@ -10862,8 +10686,8 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -12168,8 +11992,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12311,8 +12135,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12454,8 +12278,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12464,7 +12288,7 @@ class LocatorMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -13653,12 +13477,15 @@ class OverlayMethods(AsyncCaller):
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
-            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
                 each way, and 268,435,456 in all.
 
         Example:
@@ -13683,73 +13510,6 @@ class OverlayMethods(AsyncCaller):
                     "height": height,
                     "spatialReference": spatial_reference,
                     "extent": extent,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
-    async def tile(
-        self,
-        *,
-        z: int,
-        x: int,
-        y: int,
-        overlay: t.ObjectId,
-        properties: Sequence[str] | None = None,
-        max_features: int | None = None,
-        max_bytes: int | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.VectorTile:
-        """A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme
-        WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for
-        512 pixels a side. It has one layer, whose name is the id of the overlay.
-
-        Features are in drawing order, each with its id and the attributes that are not null; texts, numbers
-        and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their
-        points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
-        cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
-        elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts
-        that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for
-        each.
-
-        Args:
-            z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
-                before. (in 0...24)
-            x: The column, from the west; less than 2^z. (at least 0)
-            y: The row, from the north; less than 2^z. (at least 0)
-            overlay: Its id.
-            properties: The attributes in the tile; all when absent. Unknown ones are ignored.
-            max_features: Maximum number of features and clusters. Where more are drawn, the largest by
-                the greater side of their box are kept, and of those of equal size, as of points, a choice
-                that depends on their ids alone. (in 1...100000; default 10000)
-            max_bytes: Maximum size of the tile in bytes: as many features are left out, by the rule of
-                `maxFeatures`, as make it fit. (at least 1)
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Raises:
-            ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message, or its first element
-                `maxBytes`.
-            UnknownIdError: There is no object of that id and kind.
-            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
-            TransformFailedError: The transformation is not defined at a position, or there is none.
-            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
-
-        Example:
-            await server.overlay.tile(overlay="o1", z=0, x=0, y=0, properties=["name"])
-        """
-        result: t.VectorTile = await self._call(
-            "overlay/tile",
-            _given(
-                {
-                    "z": z,
-                    "x": x,
-                    "y": y,
-                    "overlay": overlay,
-                    "properties": properties,
-                    "maxFeatures": max_features,
-                    "maxBytes": max_bytes,
                     "meta": meta,
                 }
             ),
@@ -13837,9 +13597,8 @@ class PackageMethods(AsyncCaller):
 
         Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
         within `area`, those hidden by filters as well; the filters are in the document. These layers have to
-        be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of
-        the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other
-        objects do not come with a map.
+        be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is
+        left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
 
         Args:
             path: The package; its folder has to exist.
@@ -14976,47 +14735,6 @@ class StateMethods(AsyncCaller):
         )
         return result
 
-    async def observe_paths(
-        self,
-        *,
-        paths: Sequence[str],
-        max_rate: float | None = None,
-        meta: t.Meta | None = None,
-    ) -> t.StateObservePathsResult:
-        """Subscribes to paths as `state/observe` does, but sends only where something has changed, by
-        `state/touched`, no values and no snapshot. It costs a client the same whatever the size of the
-        model: one that draws a view asks anew for the objects and tiles that have changed. Until
-        `state/unobserve`; it does not end when objects close.
-
-        Args:
-            paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
-            max_rate: Maximum rate of notifications, by the clock, real or manual; changes until the next
-                one are coalesced. (1/second; above 0 and at most 1000)
-            meta: Control fields: origin, expected revision, progress, task.
-
-        Returns:
-            subscription: The handle.
-            revision: The world's revision after this. (at least 0)
-
-        Raises:
-            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
-                combines `*` with other characters.
-
-        Example:
-            await server.state.observe_paths(paths=["/overlays/*", "/layers/*"])
-        """
-        result: t.StateObservePathsResult = await self._call(
-            "state/observePaths",
-            _given(
-                {
-                    "paths": paths,
-                    "maxRate": max_rate,
-                    "meta": meta,
-                }
-            ),
-        )
-        return result
-
     async def set(
         self,
         *,
@@ -15042,8 +14760,8 @@ class StateMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -16193,7 +15911,7 @@ class ViewMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16270,7 +15988,7 @@ class ViewMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16324,7 +16042,7 @@ class ViewMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16678,11 +16396,11 @@ class ViewMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
 
         Example:
             await server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
@@ -16767,13 +16485,10 @@ class ViewMethods(AsyncCaller):
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
-            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
-                its limit of memory, or it was killed.
-            ReadFailedError: The driver opened the data and cannot read it.
-            ChangedWhileReadError: The file changed while it was read.
+            NotAFileError: The path names a directory or a special file.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
-            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 32,767
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
                 each way, and 268,435,456 in all.
 
         Example:
@@ -16872,11 +16587,11 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
-                features, only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen, the index of a band that a raster does not have.
+                no room on the screen.
 
         Example:
             await server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")
