@@ -23,6 +23,7 @@ struct CoverageTests {
     "engineFailed": "Tests/NativeTests/EngineTests.swift",
     "serverLost": "Clients/python/tests/test_sharing.py",
     "undoConflict": "Clients/python/tests/test_sharing.py",
+    "painterFailed": "Clients/python/tests/test_pictures.py",
   ]
 
   /// Items a case covers beyond the messages in it, as it states.

@@ -18,7 +18,7 @@ from geomodel.conformance.texts import member, sent
 
 TRANSCRIPTS = support.ROOT / "Protocol" / "conformance"
 # What no client can bring about by messages alone.
-OUT_OF_REACH = {"internalError", "serverBusy", "limitReached", "tooManyGroups", "libraryMissing", "readerFailed", "writerFailed", "serverLost", "undoConflict"}
+OUT_OF_REACH = {"internalError", "serverBusy", "limitReached", "tooManyGroups", "libraryMissing", "readerFailed", "writerFailed", "serverLost", "undoConflict", "painterFailed"}
 
 
 class PatternTests(unittest.TestCase):

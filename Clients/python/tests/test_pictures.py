@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import math
 import os
 import random
+import select
+import signal
 import struct
 import subprocess
 import unittest
 import zlib
+from pathlib import Path
 from typing import Any, Iterator
 
 from support import real_server
@@ -174,12 +178,11 @@ class World:
             "type": "centerAndScale", "center": {"type": "Point", "coordinates": center}, "targetScale": self.scale,
             "rotation": dice.choice([0, dice.uniform(0, 360)]),
         }
-        server.model.reset() if hasattr(server.model, "reset") else None
         server.map.create(id="m", spatial_reference=self.map, if_exists="replace")
         server.view.create(id="v", map="m", width=self.width, height=self.height, viewpoint=viewpoint, if_exists="replace")
         if dice.random() < 0.2:
             server.map.update(map="m", reference_scale=self.scale * dice.choice([0.5, 2]))
-        groups = [None]
+        groups: list[str | None] = [None]
         for index in range(dice.randint(0, 3)):
             self.layer(f"l{index}", dice.choice(groups))
             if dice.random() < 0.4:
@@ -263,12 +266,12 @@ class World:
             column, row = self.dice.randrange(width), self.dice.randrange(height)
             drawn = items[numbers[row * width + column]]
             x, y = (column + 0.5) / self.ratio, (row + 0.5) / self.ratio
-            if drawn == self.top(x, y) or self.isAtEdge(drawn, x, y):
+            if drawn == self.top(x, y) or self.is_at_edge(drawn, x, y):
                 continue
             wrong.append((column, row, drawn, self.top(x, y)))
         return wrong
 
-    def isAtEdge(self, drawn: Item | None, x: float, y: float) -> bool:
+    def is_at_edge(self, drawn: Item | None, x: float, y: float) -> bool:
         """Whether what is drawn is found within a pixel."""
         reach = 0.75 / self.ratio
         around = [(dx * reach, dy * reach) for dx in (-1, -0.5, 0, 0.5, 1) for dy in (-1, -0.5, 0, 0.5, 1)]
@@ -375,7 +378,7 @@ def meet(one: Box, other: Box) -> bool:
 
 def inside(x: float, y: float, ring: list[Any]) -> bool:
     crossed = [(a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1])) > x for a, b in zip(ring, ring[1:]) if (a[1] > y) != (b[1] > y)]
-    return sum(crossed) % 2 == 1
+    return bool(sum(crossed) % 2)
 
 
 def from_line(x: float, y: float, line: list[Any]) -> float:
@@ -393,7 +396,7 @@ class LabelTests(unittest.TestCase):
         self.server = Estimated()
         self.addCleanup(self.server.close)
 
-    def random(self, dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    def world(self, dice: random.Random) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Graphics on the screen, and definitions of labels."""
         graphics = []
         for index in range(dice.randint(5, 80)):
@@ -430,7 +433,7 @@ class LabelTests(unittest.TestCase):
     def place(self, dice: random.Random) -> None:
         for each in self.server("overlay/list", view="v")["overlays"]:
             self.server("overlay/close", overlay=each["overlay"])
-        worlds = {f"o{index}": self.random(dice) for index in range(dice.randint(1, 3))}
+        worlds = {f"o{index}": self.world(dice) for index in range(dice.randint(1, 3))}
         for name, (graphics, labels) in worlds.items():
             self.server.overlay(name, graphics, labels)
         answer = self.server.labels()
@@ -496,7 +499,7 @@ class LabelTests(unittest.TestCase):
         for seed in range(WORLDS):
             dice = random.Random(seed)
             places = [(dice.randint(-190, 190), dice.randint(-140, 140)) for _ in range(150)]
-            graphics = [
+            graphics: list[dict[str, Any]] = [
                 {"id": id, "geometry": {"type": "Point", "coordinates": at}, "attributes": {"n": 10**dice.randint(0, 9)}}
                 for id, at in enumerate(places)
             ]
@@ -520,6 +523,67 @@ class LabelTests(unittest.TestCase):
             self.assertEqual((len(answer["labels"]), answer["omittedLabelCount"]), (drawn, 0))
         self.server.overlay("o", [point], [{"expression": "n"}], labelsEnabled=False)
         self.assertEqual(self.server.labels()["labels"], [])
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class PainterTests(unittest.TestCase):
+    def setUp(self) -> None:
+        self.server = Estimated()
+        self.addCleanup(self.server.close)
+        places = [(index % 200 - 100, index // 200 - 50) for index in range(20_000)]
+        points = [{"id": id, "geometry": {"type": "Point", "coordinates": at}} for id, at in enumerate(places)]
+        symbol = {"type": "simpleMarker", "size": 100}
+        self.server.overlay("o", points, [], renderer={"type": "simple", "symbol": symbol})
+
+    def painters(self) -> list[int]:
+        """Each thread has children of its own."""
+        found = [child for thread in Path(f"/proc/{self.server.process.pid}/task").iterdir() for child in read(thread / "children").split()]
+        return [int(child) for child in found if b"--painter" in read(Path(f"/proc/{int(child)}/cmdline"))]
+
+    @unittest.skipUnless(Path("/proc/self/task").exists(), "children are found in /proc")
+    def test_a_painter_that_is_killed_again_and_again(self) -> None:
+        self.server.send({"id": "r", "method": "view/render", "params": {"view": "v", "pixelRatio": 8}})
+        answers = self.server.process.stdout
+        while not select.select([answers], [], [], 0.02)[0]:
+            for child in self.painters():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+        answer = json.loads(answers.readline())
+        self.assertEqual((answer["id"], answer["error"]["data"]), ("r", {"kind": "painterFailed", "signal": 9}))
+        self.assertEqual(self.server("view/render", view="v")["picture"]["width"], 400)
+
+
+def read(file: Path) -> bytes:
+    """Nothing, if the process is gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return file.read_bytes()
+    return b""
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class PixelTests(unittest.TestCase):
+    def test_pixels_have_the_colours_of_what_is_picked(self) -> None:
+        server = Estimated()
+        self.addCleanup(server.close)
+        for seed in range(WORLDS):
+            dice = random.Random(seed)
+            colors = [f"{dice.randrange(1 << 24):06X}" for _ in range(30)]
+            graphics = []
+            for id, rgb in enumerate(colors):
+                # Edges between pixels, so that every pixel has one colour.
+                (left, right), (low, high) = sorted(dice.sample(range(-200, 201), 2)), sorted(dice.sample(range(-150, 151), 2))
+                ring = [[left, low], [right, low], [right, high], [left, high], [left, low]]
+                area = {"type": "Polygon", "coordinates": [ring]}
+                graphics.append({"id": id, "geometry": area, "symbol": {"type": "simpleFill", "color": f"#{rgb}"}})
+            server.overlay("o", graphics, [])
+            transparent = seed % 2 == 1
+            picture = server("view/render", view="v", pick=True, transparent=transparent)["picture"]
+            width, height, channels, pixels = decoded(picture["data"])
+            self.assertEqual((width, height, channels), (400, 300, 4 if transparent else 3))
+            numbers = struct.unpack(f"<{width * height}I", base64.b64decode(picture["pick"]["pixels"]))
+            ground = bytes(4) if transparent else b"\xff" * 3
+            shown = [ground, *(bytes.fromhex(colors[each["id"]]) + b"\xff" * (channels - 3) for each in picture["pick"]["items"])]
+            self.assertEqual(pixels, b"".join(shown[number] for number in numbers))
+
 
 if __name__ == "__main__":
     unittest.main()
