@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6f34c09a5cc0bab4"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"62d5c8aff3d0e774"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1465,8 +1465,8 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
-{"name":"path","value":"map.png"},\#
-{"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":8,"count":2,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"path","value":"large-cities.png"},\#
+{"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":8,"count":2,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/large-cities.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"feature/buffer","summary":"Areas around features: each with the attributes of its feature, or all as one.","description":"Areas around features: each with the attributes of its feature, or all as one. In the plane, or with `geodetic` on the ellipsoid; planar distances in degrees are refused with `planarDegrees`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3140,9 +3140,9 @@ public enum OpenRPCDocument {
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
-{"name":"path","value":"map.png"},\#
+{"name":"path","value":"cities.png"},\#
 {"name":"width","value":400},\#
-{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/cities.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"layer/classBreaks","summary":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.","description":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null, divisions by 0 and texts are ignored. The layer is unchanged.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"field","description":"A field; without `expression`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"expression","description":"The expression to divide; without `field`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -3906,9 +3906,9 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
-{"name":"path","value":"map.png"},\#
+{"name":"path","value":"overlay.png"},\#
 {"name":"width","value":400},\#
-{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/overlay.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"overlay/legend","summary":"The legend: an entry for each symbol of the renderer, the default symbol last.","description":"The legend: an entry for each symbol of the renderer, the default symbol last. An overlay without a renderer has none.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"includeCounts","description":"Whether to count the graphics of each entry, by their attributes; those with a symbol of their own are left out.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayLegendResult","schema":{"type":"object","required":["revision","entries"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#

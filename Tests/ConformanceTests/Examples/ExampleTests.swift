@@ -5,12 +5,16 @@ import TestSupport
 import Testing
 
 struct ExampleTests {
-  /// Members of answers whose values the protocol leaves open, with the reasons; their types are compared.
+  /// Members of answers (`outer/inner`) whose values the protocol leaves open, with the reasons; their types are compared.
   private static let undetermined: [String: [String: String]] = [
-    "session/status": ["confinement": "what the system's kernel supports"],
+    "session/status": ["confinement": "what the system's kernel supports", "textMetrics": "whether there are fonts"],
+    "view/labels": ["textMetrics": "whether there are fonts"],
+    "view/render": picture, "layer/render": picture, "overlay/render": picture, "feature/render": picture,
     "session/describe": ["hash": "of the definition, which has this example"],
     "edit/history": ["bytes": "memory of undo records, which depends on their layout"],
   ]
+
+  private static let picture = ["picture/bytes": "size of a file that the machine's libraries compress"]
 
   /// Examples that show a part of a long answer, with the reasons: objects may have more members, lists more elements.
   private static let excerpts = [
@@ -42,8 +46,14 @@ extension Value {
   /// With the example's values of what is undetermined, where they have the same type.
   fileprivate func with(_ names: [String: String]?, of example: Value) -> Value {
     guard case .object(var members) = self else { return self }
-    for name in (names ?? [:]).keys {
-      if let own = members[name], let other = example[name], own.hasType(of: other) { members[name] = other }
+    for path in (names ?? [:]).keys {
+      let names = path.split(separator: "/", maxSplits: 1).map(String.init)
+      guard let name = names.first, let own = members[name], let other = example[name] else { continue }
+      if names.count > 1 {
+        members[name] = own.with([names[1]: ""], of: other)
+      } else if own.hasType(of: other) {
+        members[name] = other
+      }
     }
     return .object(members)
   }

@@ -4964,7 +4964,11 @@ class FeatureMethods(AsyncCaller):
                 each way, and 268,435,456 in all.
 
         Example:
-            await server.feature.render(layer="cities", path="map.png", where_clause="population > 1000000")
+            await server.feature.render(
+                layer="cities",
+                path="large-cities.png",
+                where_clause="population > 1000000",
+            )
         """
         result: t.FeatureRenderResult = await self._call(
             "feature/render",
@@ -10620,7 +10624,7 @@ class LayerMethods(AsyncCaller):
                 each way, and 268,435,456 in all.
 
         Example:
-            await server.layer.render(layer="cities", path="map.png", width=400, height=300)
+            await server.layer.render(layer="cities", path="cities.png", width=400, height=300)
         """
         result: t.LayerRenderResult = await self._call(
             "layer/render",
@@ -13489,7 +13493,7 @@ class OverlayMethods(AsyncCaller):
                 each way, and 268,435,456 in all.
 
         Example:
-            await server.overlay.render(overlay="o1", path="map.png", width=400, height=300)
+            await server.overlay.render(overlay="o1", path="overlay.png", width=400, height=300)
         """
         result: t.OverlayRenderResult = await self._call(
             "overlay/render",

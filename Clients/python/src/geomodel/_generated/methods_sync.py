@@ -4912,7 +4912,11 @@ class FeatureMethods(SyncCaller):
                 each way, and 268,435,456 in all.
 
         Example:
-            server.feature.render(layer="cities", path="map.png", where_clause="population > 1000000")
+            server.feature.render(
+                layer="cities",
+                path="large-cities.png",
+                where_clause="population > 1000000",
+            )
         """
         result: t.FeatureRenderResult = self._call(
             "feature/render",
@@ -10558,7 +10562,7 @@ class LayerMethods(SyncCaller):
                 each way, and 268,435,456 in all.
 
         Example:
-            server.layer.render(layer="cities", path="map.png", width=400, height=300)
+            server.layer.render(layer="cities", path="cities.png", width=400, height=300)
         """
         result: t.LayerRenderResult = self._call(
             "layer/render",
@@ -13414,7 +13418,7 @@ class OverlayMethods(SyncCaller):
                 each way, and 268,435,456 in all.
 
         Example:
-            server.overlay.render(overlay="o1", path="map.png", width=400, height=300)
+            server.overlay.render(overlay="o1", path="overlay.png", width=400, height=300)
         """
         result: t.OverlayRenderResult = self._call(
             "overlay/render",
