@@ -30,6 +30,8 @@ with world("countries", reference="EPSG:3857", center=(11, 56.5), scale=9e6, wid
     server.location.create_external(id="gps")
     server.location.start(location_source="gps")
     server.view.set_location_display(view="view", source="gps")
-    here: Any = {"position": {"type": "Point", "coordinates": [7.2, 56.2]}, "horizontalAccuracy": 40_000, "timestamp": "2026-05-01T08:08:00Z"}
-    server.location.push(location_source="gps", locations=[{**here, "course": 60, "speed": 8}])
+    server.location.push(location_source="gps", locations=[{
+        "position": {"type": "Point", "coordinates": [7.2, 56.2]}, "horizontalAccuracy": 40_000, "timestamp": "2026-05-01T08:08:00Z",
+        "course": 60, "speed": 8,
+    }])
     save(server.view.render(view="view", layout={"scaleBar": True}))
