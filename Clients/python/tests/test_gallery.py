@@ -7,11 +7,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 from pixels import pixels
 from support import ROOT, TESTS, child_environment, real_server
+
+import geomodel
 
 GALLERY = TESTS.parent / "examples" / "gallery"
 SERVER = real_server()
@@ -65,6 +68,25 @@ class GalleryTests(unittest.TestCase):
                 self.assertEqual((drawn.width, drawn.height), expected.size)
                 for color, least in expected.colors.items():
                     self.assertGreaterEqual(drawn.count(color), least, color)
+
+    @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+    def test_a_package_has_a_thumbnail_of_its_first_map(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, geomodel.launch_sync(SERVER) as server:
+            server.map.create(id="m", background_color="#DCE9F2")
+            server.source.open(id="w", path=ROOT / "Tests" / "Fixtures" / "naturalearth_110m.gpkg")
+            server.layer.add(map="m", source="w", source_layer="countries", id="l")
+            for name, members in (("unloaded", set()), ("loaded", {"thumbnail.png"})):
+                server.package.export(path=f"{folder}/{name}.gmpk")
+                with zipfile.ZipFile(f"{folder}/{name}.gmpk") as package:
+                    self.assertEqual(set(package.namelist()) & {"thumbnail.png"}, members)
+                    if members:
+                        drawn = pixels(package.read("thumbnail.png"))
+                        self.assertEqual((drawn.width, drawn.height), (256, 192))
+                        self.assertGreater(drawn.count("#DCE9F2"), 10_000)
+                        self.assertGreater(drawn.count("#D3D3D3"), 3000)
+                        index = server.package.describe(path=f"{folder}/{name}.gmpk")["index"]
+                        self.assertEqual(index["thumbnail"], "thumbnail.png")
+                server.layer.load(layer="l")
 
 
 if __name__ == "__main__":

@@ -160,7 +160,12 @@ struct PackageExport: Sendable {
     if target.identity != nil, params.ifExists == .error { throw RPCError(fileExists: target.path) }
     var zip = ZipWriter(try AtomicFile.begin(replacing: target), target.path)
     var result = Result(revision: revision, path: target.path, bytes: 0, files: [], tables: [], leftOut: leftOut.isEmpty ? nil : leftOut)
+    var index = index
+    let seen = index.maps.first?.extent.map { Envelope(xMin: $0.xMin, yMin: $0.yMin, xMax: $0.xMax, yMax: $0.yMax) }
+    let thumbnail = try seen.flatMap { try worker.thumbnail(of: world, $0) }
+    if thumbnail != nil { index.thumbnail = PackageFile.thumbnailName }
     try zip.add(PackageFile.indexName, Array(index.jsonText.utf8))
+    if let thumbnail { try zip.add(PackageFile.thumbnailName, thumbnail) }
     let files = try PackedFiles(in: world, converted: Set(tables.map(\.number)), worker)
     let sources = DocumentSource.all(in: world)
     let names = Dictionary(sources.map { ($0.number, $0.id.rawValue) }) { first, _ in first }

@@ -16,6 +16,7 @@ final class PackageFile {
   typealias Index = PackageProtocol.PackageIndex
 
   static let indexName = "package.json"
+  static let thumbnailName = "thumbnail.png"
   static let documentName = "document.json"
   /// Maximum size of an index, in bytes.
   private static let indexLimit = 16 << 20

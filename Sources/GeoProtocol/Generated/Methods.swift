@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "62d5c8aff3d0e774"
+  public static let hash = "f163e249e3573ee8"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -509,7 +509,7 @@ public enum WireProtocol {
       "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "width", "height",
       "outSpatialReference"], required: [],
       errors: [.notLoaded, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
-      .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind, .unknownSpatialReference, .transformFailed,
+      .saveFailed, .pathRefused, .unknownId, .wrongKind, .unknownSpatialReference, .transformFailed,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
@@ -1054,9 +1054,8 @@ public enum WireProtocol {
       name: "layer/render", domain: "layer", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
-      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .invalidGeometry,
-      .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused,
-      .notAFile]
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
     ),
     MethodInfo(
       name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
@@ -1357,8 +1356,8 @@ public enum WireProtocol {
       name: "overlay/render", domain: "overlay", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "overlay"], required: ["overlay"],
-      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .invalidGeometry, .libraryMissing,
-      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused]
     ),
     MethodInfo(
       name: "overlay/legend", domain: "overlay", shape: .task, since: "0.1.0",
@@ -1669,7 +1668,7 @@ public enum WireProtocol {
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "view", "width", "height", "location"], required: ["view"],
       errors: [.unknownId, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
-      .saveFailed, .pathRefused, .notAFile]
+      .saveFailed, .pathRefused]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",

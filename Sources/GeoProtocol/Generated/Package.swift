@@ -4,8 +4,9 @@
 import JSON
 
 /// Map packages: one file that holds a document and its data, to be taken along. A package is a zip archive with
-/// `package.json` (its index, a `PackageIndex`, which is read alone), `document.json`, and data below `data/`, named
-/// relative to the package. Its name may have any extension; `.gmpk` is usual.
+/// `package.json` (its index, a `PackageIndex`, which is read alone), `document.json`, a small picture
+/// (`thumbnail.png`), and data below `data/`, named relative to the package. Its name may have any extension; `.gmpk`
+/// is usual.
 ///
 /// Data are read where they are in the package, without unpacking: `/data/area.gmpk/data/roads.gpkg` is the path of a
 /// file in a package wherever a file is read, as in `source/open`. What is compressed (by Deflate, at most 1 GiB a
@@ -123,6 +124,9 @@ public enum PackageProtocol {
     public var maps: [PackageProtocol.PackageMap]
     /// Its scenes.
     public var scenes: [PackageProtocol.PackageScene]
+    /// The name in the package of a PNG of its first map, at most 256 pixels each way; absent where nothing of the
+    /// map is loaded, or the server has no libraries for pictures.
+    public var thumbnail: String?
     /// The params of `package/export` that made it, by which `package/update` makes it again; absent in packages of
     /// others.
     public var origin: JSONOpaque?
@@ -131,7 +135,7 @@ public enum PackageProtocol {
       format: PackageProtocol.PackageFormat, version: Int, protocolVersion: String, title: String? = nil,
       description: String? = nil, created: String? = nil, expires: String? = nil,
       extent: SessionProtocol.Envelope? = nil, maps: [PackageProtocol.PackageMap],
-      scenes: [PackageProtocol.PackageScene], origin: JSONOpaque? = nil
+      scenes: [PackageProtocol.PackageScene], thumbnail: String? = nil, origin: JSONOpaque? = nil
     ) {
       self.format = format
       self.version = version
@@ -143,6 +147,7 @@ public enum PackageProtocol {
       self.extent = extent
       self.maps = maps
       self.scenes = scenes
+      self.thumbnail = thumbnail
       self.origin = origin
     }
 
@@ -167,6 +172,8 @@ public enum PackageProtocol {
       self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
       self.maps = try json["maps"].array(PackageProtocol.PackageMap.init(from:))
       self.scenes = try json["scenes"].array(PackageProtocol.PackageScene.init(from:))
+      let thumbnail = json["thumbnail"]
+      self.thumbnail = try thumbnail.isPresent ? thumbnail.string() : nil
       let origin = json["origin"]
       self.origin = try origin.isPresent ? origin.opaque("any value but null") : nil
     }
@@ -203,6 +210,10 @@ public enum PackageProtocol {
       writer.array(maps) { $0.encode(to: &$1) }
       writer.key("scenes")
       writer.array(scenes) { $0.encode(to: &$1) }
+      if let thumbnail {
+        writer.key("thumbnail")
+        writer.value(thumbnail)
+      }
       if let origin {
         writer.key("origin")
         origin.encode(to: &writer)

@@ -13564,8 +13564,9 @@ class OverlayMethods(AsyncCaller):
 
 class PackageMethods(AsyncCaller):
     """Map packages: one file that holds a document and its data, to be taken along. A package is a zip
-    archive with `package.json` (its index, a `PackageIndex`, which is read alone), `document.json`, and
-    data below `data/`, named relative to the package. Its name may have any extension; `.gmpk` is usual.
+    archive with `package.json` (its index, a `PackageIndex`, which is read alone), `document.json`, a
+    small picture (`thumbnail.png`), and data below `data/`, named relative to the package. Its name may
+    have any extension; `.gmpk` is usual.
 
     Data are read where they are in the package, without unpacking: `/data/area.gmpk/data/roads.gpkg` is the
     path of a file in a package wherever a file is read, as in `source/open`. What is compressed (by Deflate,

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "62d5c8aff3d0e774"
+PROTOCOL_HASH = "f163e249e3573ee8"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -4892,6 +4892,10 @@ class PackageIndex(TypedDict):
     """Its maps."""
     scenes: list[PackageScene]
     """Its scenes."""
+    thumbnail: NotRequired[str]
+    """The name in the package of a PNG of its first map, at most 256 pixels each way; absent where nothing of
+    the map is loaded, or the server has no libraries for pictures.
+    """
     origin: NotRequired[Any]
     """The params of `package/export` that made it, by which `package/update` makes it again; absent in
     packages of others.
@@ -5098,9 +5102,8 @@ class Graticule(TypedDict):
 
 
 class PickedItems(TypedDict):
-    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
-    colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not
-    drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.
+    """What is drawn at each pixel of a picture, drawn without smooth edges. Labels and the location are drawn
+    as nothing.
     """
 
     pixels: str
