@@ -331,7 +331,9 @@ async def main() -> int:
             await show_the_world(server, say)
             with contextlib.ExitStack() as ended:
                 kept = sys.argv[2] if sys.argv[1:2] == ["--pictures"] else ended.enter_context(tempfile.TemporaryDirectory())
-                await draw_the_world(server, say, Path(kept).resolve())
+                folder = Path(kept).resolve()
+                folder.mkdir(parents=True, exist_ok=True)
+                await draw_the_world(server, say, folder)
             for part in (fly, add_cities, drive, ask_heights, cancel_a_load):
                 await part(server, say)
             await compare_copies(server, say, watched)
