@@ -327,8 +327,8 @@ class BindingMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -761,7 +761,7 @@ class ClientMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             await server.client.update(cursor=[7.45, 46.95])
@@ -985,8 +985,8 @@ class ClusterMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -1060,8 +1060,8 @@ class ClusterMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -2859,8 +2859,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3003,8 +3003,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3161,8 +3161,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3289,8 +3289,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3410,8 +3410,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3556,8 +3556,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3706,8 +3706,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3831,8 +3831,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3984,8 +3984,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3993,7 +3993,7 @@ class FeatureMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -4159,8 +4159,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -4332,8 +4332,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4529,8 +4529,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4760,8 +4760,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4936,8 +4936,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -5127,8 +5127,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5317,8 +5317,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5496,8 +5496,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5673,8 +5673,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5847,8 +5847,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6022,8 +6022,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6197,8 +6197,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -7413,7 +7413,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7702,7 +7702,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7758,7 +7758,7 @@ class GeometryMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7819,7 +7819,7 @@ class GeometryMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8309,7 +8309,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8381,7 +8381,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8457,7 +8457,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8528,7 +8528,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8884,7 +8884,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -9697,8 +9697,8 @@ class JobMethods(AsyncCaller):
 
 
 class LayerMethods(AsyncCaller):
-    """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
-    have no geometry.
+    """Layers of maps and scenes: feature layers over a layer of a source, raster layers over a file of
+    pixels, groups of layers, and tables, which have no geometry.
 
     Loading reads features into the same kind of store, with the same index, that overlays have. Loads that
     overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad`
@@ -9807,8 +9807,8 @@ class LayerMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -9874,8 +9874,8 @@ class LayerMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             await server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -9959,6 +9959,87 @@ class LayerMethods(AsyncCaller):
         )
         return result
 
+    async def add_raster(
+        self,
+        *,
+        path: str,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerAddRasterResult:
+        """Adds a raster layer over a file to a map or a scene, on top or at `index`. `layer/load` opens the
+        file: GeoTIFF, PNG and JPEG that say where they lie, Esri ASCII grid, SRTM HGT, DTED, ERDAS
+        Imagine, MBTiles, tiles of a GeoPackage. What is drawn is read as it is needed, from the file's
+        overviews where it has any.
+
+        Args:
+            path: The file, with a path as in `source/open`. (at least 1 character)
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            source_layer: The table of tiles in a GeoPackage; its only one when absent. (1 to 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: The name shown to people; when absent, the table's or the file's, without its extension.
+                (at most 1024 characters)
+            raster_renderer: The colours of its pixels. `layer/load` checks that the file has the bands.
+            role: The list at the top level; ignored within a group. (default "operational")
+            group: The group to add it to.
+            index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+
+        Example:
+            await server.layer.add_raster(map="m1", path="jacksboro_dem.tif", id="heights")
+        """
+        result: t.LayerAddRasterResult = await self._call(
+            "layer/addRaster",
+            _given(
+                {
+                    "path": path,
+                    "map": map,
+                    "scene": scene,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "rasterRenderer": raster_renderer,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def remove(
         self,
         *,
@@ -10012,8 +10093,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             await server.layer.move(layer="cities", index=0)
@@ -10046,6 +10127,7 @@ class LayerMethods(AsyncCaller):
         time: t.LayerTime | None = None,
         is_time_filter_enabled: bool | None = None,
         renderer: t.Renderer | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
@@ -10070,6 +10152,10 @@ class LayerMethods(AsyncCaller):
             time: The fields that hold the time of its features, and the time filter.
             is_time_filter_enabled: Whether the time extent filters; absent for a group.
             renderer: The symbols of its features; without one they are drawn by simplestyle or in grey.
+            raster_renderer: The colours of a raster layer's pixels. Without one a band that has colours
+                in the file is drawn in these; of three bands or more the first three are red, green and blue;
+                other rasters are grey between their least and greatest number, those of bytes between 0 and
+                255. Absent for others.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
@@ -10078,16 +10164,19 @@ class LayerMethods(AsyncCaller):
             track_display: What is shown of tracks; absent for a layer that has no entity source.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
+                `renderer`, `rasterRenderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
@@ -10121,6 +10210,7 @@ class LayerMethods(AsyncCaller):
                     "time": time,
                     "isTimeFilterEnabled": is_time_filter_enabled,
                     "renderer": renderer,
+                    "rasterRenderer": raster_renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
@@ -10166,8 +10256,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -10205,7 +10295,8 @@ class LayerMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
-        yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.
+        yet. Of a raster layer the file is opened. The answer comes at once if they are loaded already.
+        Loads of one layer share one attempt.
 
         The fields read may differ from those the source described: a renderer, labels, a popup, a definition
         expression or times that need a missing field fail the load, and `path` is the pointer into the state
@@ -10224,9 +10315,12 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10249,6 +10343,8 @@ class LayerMethods(AsyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             await server.layer.load(layer="cities")
@@ -10330,9 +10426,12 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10355,6 +10454,8 @@ class LayerMethods(AsyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             await server.layer.retry_load(layer="cities")
@@ -10400,8 +10501,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10443,8 +10544,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10486,8 +10587,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10515,7 +10616,9 @@ class LayerMethods(AsyncCaller):
         """The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a
         renderer has one entry, under its name, for each kind of geometry in it. Where its features have
         simplestyle properties, it has an entry for each symbol of the matching features, in drawing order:
-        points, lines, then areas. There are at most 100 entries; further symbols have none.
+        points, lines, then areas. There are at most 100 entries; further symbols have none. Of a loaded
+        raster layer there is an entry for each colour of a ramp, with its number, and for each class; none
+        for `rgb` and `hillshade`.
 
         Args:
             layer: Its id.
@@ -10531,8 +10634,12 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10604,8 +10711,8 @@ class LayerMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -10617,6 +10724,10 @@ class LayerMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
@@ -10645,6 +10756,75 @@ class LayerMethods(AsyncCaller):
                     "height": height,
                     "spatialReference": spatial_reference,
                     "extent": extent,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def tile(
+        self,
+        *,
+        z: int,
+        x: int,
+        y: int,
+        layer: t.ObjectId,
+        properties: Sequence[str] | None = None,
+        max_features: int | None = None,
+        max_bytes: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.VectorTile:
+        """A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme
+        WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for
+        512 pixels a side. It has one layer, whose name is the id of the layer.
+
+        Features are in drawing order, each with its id and the attributes that are not null; texts, numbers
+        and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their
+        points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
+        cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
+        elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than
+        a unit are left out, and a geometry of several dimensions becomes a feature for each.
+
+        Args:
+            z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
+                before. (in 0...24)
+            x: The column, from the west; less than 2^z. (at least 0)
+            y: The row, from the north; less than 2^z. (at least 0)
+            layer: A loaded layer.
+            properties: The attributes in the tile; all when absent. Unknown ones are ignored.
+            max_features: Maximum number of features and clusters. Where more are drawn, the largest by
+                the greater side of their box are kept, and of those of equal size, as of points, a choice
+                that depends on their ids alone. (in 1...100000; default 10000)
+            max_bytes: Maximum size of the tile in bytes: as many features are left out, by the rule of
+                `maxFeatures`, as make it fit. (at least 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+
+        Example:
+            await server.layer.tile(layer="cities", z=0, x=0, y=0, properties=["name"])
+        """
+        result: t.VectorTile = await self._call(
+            "layer/tile",
+            _given(
+                {
+                    "z": z,
+                    "x": x,
+                    "y": y,
+                    "layer": layer,
+                    "properties": properties,
+                    "maxFeatures": max_features,
+                    "maxBytes": max_bytes,
                     "meta": meta,
                 }
             ),
@@ -10690,8 +10870,8 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -11996,8 +12176,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12139,8 +12319,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12282,8 +12462,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12292,7 +12472,7 @@ class LocatorMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -13520,6 +13700,73 @@ class OverlayMethods(AsyncCaller):
         )
         return result
 
+    async def tile(
+        self,
+        *,
+        z: int,
+        x: int,
+        y: int,
+        overlay: t.ObjectId,
+        properties: Sequence[str] | None = None,
+        max_features: int | None = None,
+        max_bytes: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.VectorTile:
+        """A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme
+        WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for
+        512 pixels a side. It has one layer, whose name is the id of the overlay.
+
+        Features are in drawing order, each with its id and the attributes that are not null; texts, numbers
+        and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their
+        points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
+        cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
+        elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts
+        that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for
+        each.
+
+        Args:
+            z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
+                before. (in 0...24)
+            x: The column, from the west; less than 2^z. (at least 0)
+            y: The row, from the north; less than 2^z. (at least 0)
+            overlay: Its id.
+            properties: The attributes in the tile; all when absent. Unknown ones are ignored.
+            max_features: Maximum number of features and clusters. Where more are drawn, the largest by
+                the greater side of their box are kept, and of those of equal size, as of points, a choice
+                that depends on their ids alone. (in 1...100000; default 10000)
+            max_bytes: Maximum size of the tile in bytes: as many features are left out, by the rule of
+                `maxFeatures`, as make it fit. (at least 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            await server.overlay.tile(overlay="o1", z=0, x=0, y=0, properties=["name"])
+        """
+        result: t.VectorTile = await self._call(
+            "overlay/tile",
+            _given(
+                {
+                    "z": z,
+                    "x": x,
+                    "y": y,
+                    "overlay": overlay,
+                    "properties": properties,
+                    "maxFeatures": max_features,
+                    "maxBytes": max_bytes,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def legend(
         self,
         *,
@@ -13602,8 +13849,9 @@ class PackageMethods(AsyncCaller):
 
         Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
         within `area`, those hidden by filters as well; the filters are in the document. These layers have to
-        be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is
-        left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
+        be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of
+        the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other
+        objects do not come with a map.
 
         Args:
             path: The package; its folder has to exist.
@@ -14740,6 +14988,47 @@ class StateMethods(AsyncCaller):
         )
         return result
 
+    async def observe_paths(
+        self,
+        *,
+        paths: Sequence[str],
+        max_rate: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.StateObservePathsResult:
+        """Subscribes to paths as `state/observe` does, but sends only where something has changed, by
+        `state/touched`, no values and no snapshot. It costs a client the same whatever the size of the
+        model: one that draws a view asks anew for the objects and tiles that have changed. Until
+        `state/unobserve`; it does not end when objects close.
+
+        Args:
+            paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
+            max_rate: Maximum rate of notifications, by the clock, real or manual; changes until the next
+                one are coalesced. (1/second; above 0 and at most 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            subscription: The handle.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+
+        Example:
+            await server.state.observe_paths(paths=["/overlays/*", "/layers/*"])
+        """
+        result: t.StateObservePathsResult = await self._call(
+            "state/observePaths",
+            _given(
+                {
+                    "paths": paths,
+                    "maxRate": max_rate,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def set(
         self,
         *,
@@ -14765,8 +15054,8 @@ class StateMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -15916,7 +16205,7 @@ class ViewMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -15993,7 +16282,7 @@ class ViewMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16047,7 +16336,7 @@ class ViewMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16401,11 +16690,11 @@ class ViewMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             await server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
@@ -16491,6 +16780,10 @@ class ViewMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
             PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
@@ -16592,11 +16885,11 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             await server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")

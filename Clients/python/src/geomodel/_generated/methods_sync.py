@@ -327,8 +327,8 @@ class BindingMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -745,7 +745,7 @@ class ClientMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             server.client.update(cursor=[7.45, 46.95])
@@ -961,8 +961,8 @@ class ClusterMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -1036,8 +1036,8 @@ class ClusterMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -2815,8 +2815,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -2959,8 +2959,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3117,8 +3117,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3245,8 +3245,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3366,8 +3366,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3512,8 +3512,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3658,8 +3658,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3783,8 +3783,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3936,8 +3936,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3945,7 +3945,7 @@ class FeatureMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -4111,8 +4111,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -4284,8 +4284,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4481,8 +4481,8 @@ class FeatureMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4712,8 +4712,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4884,8 +4884,8 @@ class FeatureMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -5075,8 +5075,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5265,8 +5265,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5444,8 +5444,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5621,8 +5621,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5795,8 +5795,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5970,8 +5970,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6145,8 +6145,8 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -7361,7 +7361,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7650,7 +7650,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7706,7 +7706,7 @@ class GeometryMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7767,7 +7767,7 @@ class GeometryMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8255,7 +8255,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8327,7 +8327,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8403,7 +8403,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8474,7 +8474,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8830,7 +8830,7 @@ class GeometryMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -9635,8 +9635,8 @@ class JobMethods(SyncCaller):
 
 
 class LayerMethods(SyncCaller):
-    """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
-    have no geometry.
+    """Layers of maps and scenes: feature layers over a layer of a source, raster layers over a file of
+    pixels, groups of layers, and tables, which have no geometry.
 
     Loading reads features into the same kind of store, with the same index, that overlays have. Loads that
     overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad`
@@ -9745,8 +9745,8 @@ class LayerMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -9812,8 +9812,8 @@ class LayerMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -9897,6 +9897,87 @@ class LayerMethods(SyncCaller):
         )
         return result
 
+    def add_raster(
+        self,
+        *,
+        path: str,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerAddRasterResult:
+        """Adds a raster layer over a file to a map or a scene, on top or at `index`. `layer/load` opens the
+        file: GeoTIFF, PNG and JPEG that say where they lie, Esri ASCII grid, SRTM HGT, DTED, ERDAS
+        Imagine, MBTiles, tiles of a GeoPackage. What is drawn is read as it is needed, from the file's
+        overviews where it has any.
+
+        Args:
+            path: The file, with a path as in `source/open`. (at least 1 character)
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            source_layer: The table of tiles in a GeoPackage; its only one when absent. (1 to 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: The name shown to people; when absent, the table's or the file's, without its extension.
+                (at most 1024 characters)
+            raster_renderer: The colours of its pixels. `layer/load` checks that the file has the bands.
+            role: The list at the top level; ignored within a group. (default "operational")
+            group: The group to add it to.
+            index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+
+        Example:
+            server.layer.add_raster(map="m1", path="jacksboro_dem.tif", id="heights")
+        """
+        result: t.LayerAddRasterResult = self._call(
+            "layer/addRaster",
+            _given(
+                {
+                    "path": path,
+                    "map": map,
+                    "scene": scene,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "rasterRenderer": raster_renderer,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def remove(
         self,
         *,
@@ -9950,8 +10031,8 @@ class LayerMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             server.layer.move(layer="cities", index=0)
@@ -9984,6 +10065,7 @@ class LayerMethods(SyncCaller):
         time: t.LayerTime | None = None,
         is_time_filter_enabled: bool | None = None,
         renderer: t.Renderer | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
@@ -10008,6 +10090,10 @@ class LayerMethods(SyncCaller):
             time: The fields that hold the time of its features, and the time filter.
             is_time_filter_enabled: Whether the time extent filters; absent for a group.
             renderer: The symbols of its features; without one they are drawn by simplestyle or in grey.
+            raster_renderer: The colours of a raster layer's pixels. Without one a band that has colours
+                in the file is drawn in these; of three bands or more the first three are red, green and blue;
+                other rasters are grey between their least and greatest number, those of bytes between 0 and
+                255. Absent for others.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
@@ -10016,16 +10102,19 @@ class LayerMethods(SyncCaller):
             track_display: What is shown of tracks; absent for a layer that has no entity source.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
+                `renderer`, `rasterRenderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
@@ -10059,6 +10148,7 @@ class LayerMethods(SyncCaller):
                     "time": time,
                     "isTimeFilterEnabled": is_time_filter_enabled,
                     "renderer": renderer,
+                    "rasterRenderer": raster_renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
@@ -10104,8 +10194,8 @@ class LayerMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -10143,7 +10233,8 @@ class LayerMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
-        yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.
+        yet. Of a raster layer the file is opened. The answer comes at once if they are loaded already.
+        Loads of one layer share one attempt.
 
         The fields read may differ from those the source described: a renderer, labels, a popup, a definition
         expression or times that need a missing field fail the load, and `path` is the pointer into the state
@@ -10162,9 +10253,12 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10187,6 +10281,8 @@ class LayerMethods(SyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             server.layer.load(layer="cities")
@@ -10268,9 +10364,12 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10293,6 +10392,8 @@ class LayerMethods(SyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             server.layer.retry_load(layer="cities")
@@ -10338,8 +10439,8 @@ class LayerMethods(SyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10381,8 +10482,8 @@ class LayerMethods(SyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10424,8 +10525,8 @@ class LayerMethods(SyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10453,7 +10554,9 @@ class LayerMethods(SyncCaller):
         """The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a
         renderer has one entry, under its name, for each kind of geometry in it. Where its features have
         simplestyle properties, it has an entry for each symbol of the matching features, in drawing order:
-        points, lines, then areas. There are at most 100 entries; further symbols have none.
+        points, lines, then areas. There are at most 100 entries; further symbols have none. Of a loaded
+        raster layer there is an entry for each colour of a ramp, with its number, and for each class; none
+        for `rgb` and `hillshade`.
 
         Args:
             layer: Its id.
@@ -10469,8 +10572,12 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10542,8 +10649,8 @@ class LayerMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -10555,6 +10662,10 @@ class LayerMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
@@ -10583,6 +10694,75 @@ class LayerMethods(SyncCaller):
                     "height": height,
                     "spatialReference": spatial_reference,
                     "extent": extent,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def tile(
+        self,
+        *,
+        z: int,
+        x: int,
+        y: int,
+        layer: t.ObjectId,
+        properties: Sequence[str] | None = None,
+        max_features: int | None = None,
+        max_bytes: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.VectorTile:
+        """A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme
+        WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for
+        512 pixels a side. It has one layer, whose name is the id of the layer.
+
+        Features are in drawing order, each with its id and the attributes that are not null; texts, numbers
+        and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their
+        points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
+        cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
+        elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than
+        a unit are left out, and a geometry of several dimensions becomes a feature for each.
+
+        Args:
+            z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
+                before. (in 0...24)
+            x: The column, from the west; less than 2^z. (at least 0)
+            y: The row, from the north; less than 2^z. (at least 0)
+            layer: A loaded layer.
+            properties: The attributes in the tile; all when absent. Unknown ones are ignored.
+            max_features: Maximum number of features and clusters. Where more are drawn, the largest by
+                the greater side of their box are kept, and of those of equal size, as of points, a choice
+                that depends on their ids alone. (in 1...100000; default 10000)
+            max_bytes: Maximum size of the tile in bytes: as many features are left out, by the rule of
+                `maxFeatures`, as make it fit. (at least 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+
+        Example:
+            server.layer.tile(layer="cities", z=0, x=0, y=0, properties=["name"])
+        """
+        result: t.VectorTile = self._call(
+            "layer/tile",
+            _given(
+                {
+                    "z": z,
+                    "x": x,
+                    "y": y,
+                    "layer": layer,
+                    "properties": properties,
+                    "maxFeatures": max_features,
+                    "maxBytes": max_bytes,
                     "meta": meta,
                 }
             ),
@@ -10628,8 +10808,8 @@ class LayerMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -11929,8 +12109,8 @@ class LocatorMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12072,8 +12252,8 @@ class LocatorMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12215,8 +12395,8 @@ class LocatorMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12225,7 +12405,7 @@ class LocatorMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -13445,6 +13625,73 @@ class OverlayMethods(SyncCaller):
         )
         return result
 
+    def tile(
+        self,
+        *,
+        z: int,
+        x: int,
+        y: int,
+        overlay: t.ObjectId,
+        properties: Sequence[str] | None = None,
+        max_features: int | None = None,
+        max_bytes: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.VectorTile:
+        """A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme
+        WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for
+        512 pixels a side. It has one layer, whose name is the id of the overlay.
+
+        Features are in drawing order, each with its id and the attributes that are not null; texts, numbers
+        and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their
+        points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
+        cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
+        elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts
+        that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for
+        each.
+
+        Args:
+            z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
+                before. (in 0...24)
+            x: The column, from the west; less than 2^z. (at least 0)
+            y: The row, from the north; less than 2^z. (at least 0)
+            overlay: Its id.
+            properties: The attributes in the tile; all when absent. Unknown ones are ignored.
+            max_features: Maximum number of features and clusters. Where more are drawn, the largest by
+                the greater side of their box are kept, and of those of equal size, as of points, a choice
+                that depends on their ids alone. (in 1...100000; default 10000)
+            max_bytes: Maximum size of the tile in bytes: as many features are left out, by the rule of
+                `maxFeatures`, as make it fit. (at least 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.overlay.tile(overlay="o1", z=0, x=0, y=0, properties=["name"])
+        """
+        result: t.VectorTile = self._call(
+            "overlay/tile",
+            _given(
+                {
+                    "z": z,
+                    "x": x,
+                    "y": y,
+                    "overlay": overlay,
+                    "properties": properties,
+                    "maxFeatures": max_features,
+                    "maxBytes": max_bytes,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def legend(
         self,
         *,
@@ -13527,8 +13774,9 @@ class PackageMethods(SyncCaller):
 
         Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
         within `area`, those hidden by filters as well; the filters are in the document. These layers have to
-        be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is
-        left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
+        be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of
+        the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other
+        objects do not come with a map.
 
         Args:
             path: The package; its folder has to exist.
@@ -14649,6 +14897,47 @@ class StateMethods(SyncCaller):
         )
         return result
 
+    def observe_paths(
+        self,
+        *,
+        paths: Sequence[str],
+        max_rate: float | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.StateObservePathsResult:
+        """Subscribes to paths as `state/observe` does, but sends only where something has changed, by
+        `state/touched`, no values and no snapshot. It costs a client the same whatever the size of the
+        model: one that draws a view asks anew for the objects and tiles that have changed. Until
+        `state/unobserve`; it does not end when objects close.
+
+        Args:
+            paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
+            max_rate: Maximum rate of notifications, by the clock, real or manual; changes until the next
+                one are coalesced. (1/second; above 0 and at most 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            subscription: The handle.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
+
+        Example:
+            server.state.observe_paths(paths=["/overlays/*", "/layers/*"])
+        """
+        result: t.StateObservePathsResult = self._call(
+            "state/observePaths",
+            _given(
+                {
+                    "paths": paths,
+                    "maxRate": max_rate,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def set(
         self,
         *,
@@ -14674,8 +14963,8 @@ class StateMethods(SyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -15825,7 +16114,7 @@ class ViewMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -15902,7 +16191,7 @@ class ViewMethods(SyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -15956,7 +16245,7 @@ class ViewMethods(SyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16303,11 +16592,11 @@ class ViewMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
@@ -16393,6 +16682,10 @@ class ViewMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
             PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
@@ -16494,11 +16787,11 @@ class ViewMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")
