@@ -20,12 +20,20 @@ public enum PaintError: Error, Hashable, Sendable {
 /// A picture and what is to be said of it. Its bytes are in shared memory.
 public final class PaintedPicture: Sendable {
   public let notes: PaintNotes
-  /// Valid as long as the picture.
-  public nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+  // Never changed: the file is sealed.
+  private nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
   init(_ notes: PaintNotes, _ bytes: UnsafeRawBufferPointer) { (self.notes, self.bytes) = (notes, bytes) }
 
   deinit { SharedMemory.unmap(bytes) }
+
+  public var byteCount: Int { bytes.count }
+
+  /// Passes the bytes, which are there no longer than the picture.
+  public func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    defer { withExtendedLifetime(self) {} }
+    return try body(bytes)
+  }
 }
 
 /// Paints in separate processes, which keep fonts and markers for the next picture.

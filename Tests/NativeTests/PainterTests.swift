@@ -39,12 +39,12 @@ import Testing
     for format in PictureFormat.allCases {
       let picture = try painters.paint(PictureJob(format, width: 200, height: 100), text) { false }
       #expect(picture.notes == PaintNotes())
-      let head = [UInt8](picture.bytes.prefix(4))
+      let head = picture.withBytes { [UInt8]($0.prefix(4)) }
       switch format {
-      case .png: #expect(head == [0x89, 0x50, 0x4e, 0x47] && picture.bytes.count > empty.bytes.count)
+      case .png: #expect(head == [0x89, 0x50, 0x4e, 0x47] && picture.byteCount > empty.byteCount)
       case .svg: #expect(head == Array("<?xm".utf8))
       case .pdf: #expect(head == Array("%PDF".utf8))
-      case .items: #expect(picture.bytes.count == 80_000)
+      case .items: #expect(picture.byteCount == 80_000)
       }
     }
     let sizes = try painters.measure(text) { false }
@@ -83,7 +83,7 @@ import Testing
     let warm = try #require(processes(memory: memory).first)
     kill(warm, SIGKILL)
     let second = try painters.paint(job, text) { false }
-    #expect(first.bytes.elementsEqual(second.bytes))
+    #expect(first.withBytes { [UInt8]($0) } == second.withBytes { [UInt8]($0) })
     var killed = 0
     #expect(throws: PaintError.processFailed(signal: Int(SIGKILL))) {
       _ = try painters.paint(job, endless) {

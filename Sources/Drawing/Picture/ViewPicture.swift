@@ -141,7 +141,7 @@ package struct ViewPicture {
             }
           guard !shapes.isEmpty else { continue }
           let symbol = search.symbols.symbol(of: feature, layer)
-          let color = feature.isSelected && options.hasSelection ? layer.selectionColor : nil
+          let color = feature.isSelected && options.hasSelection && !options.isNumbered ? layer.selectionColor : nil
           draw(shapes, symbol, id: feature.id, selected: point == nil ? nil : color)
           // Neighbours that are drawn later would cover half of the line.
           if point == nil, color != nil, let symbol { selected.append((shapes, symbol, painter.number)) }
@@ -158,7 +158,7 @@ package struct ViewPicture {
       try clusters?.forEachItem(selectionColor: layer.selectionColor, checking: { try check(0.9 + 0.1 * $0) }) { item in
         guard case .point(let point?) = item.geometry, let place = try search.area.place(of: point) else { return }
         let shapes = pen.points(at: place).map { ScreenShape(points: [$0]) }
-        draw(shapes, item.symbol, id: item.id, selected: item.selectionColor)
+        draw(shapes, item.symbol, id: item.id, selected: options.hasSelection && !options.isNumbered ? item.selectionColor : nil)
         if options.hasLabels { collect(shapes, item.symbol, id: item.id, item.labels) }
       }
     }
@@ -172,7 +172,7 @@ package struct ViewPicture {
     }
     for shape in shapes {
       painter.draw(symbol, shape)
-      if let selected, options.hasSelection, !options.isNumbered { painter.drawSelection(of: symbol, shape, selected) }
+      if let selected { painter.drawSelection(of: symbol, shape, selected) }
     }
   }
 

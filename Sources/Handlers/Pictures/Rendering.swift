@@ -156,19 +156,19 @@ struct Rendering: Sendable {
     let pick = params.pick ? try picked(params, job, layers, worker) : nil
     let (width, height) = job.pixels
     let isAnswered = target == nil
-    if isAnswered, 4 * painted.bytes.count / 3 + 4096 > worker.work.resultBytes {
+    if isAnswered, 4 * painted.byteCount / 3 + 4096 > worker.work.resultBytes {
       throw RPCError.resultTooLarge(limit: worker.work.resultBytes)
     }
     let path = try target?.write(painted)
     return PictureProtocol.Picture(
-      format: params.format, width: width, height: height, bytes: painted.bytes.count,
+      format: params.format, width: width, height: height, bytes: painted.byteCount,
       data: isAnswered ? text(of: painted) : nil, path: path, labelCount: labels.count,
       omittedLabelCount: picture.omittedCount(labels), missingGlyphCount: painted.notes.missingGlyphs,
       failed: picture.failed.isEmpty ? nil : picture.failed.map(Self.undrawn), pick: pick)
   }
 
   private func text(of picture: PaintedPicture) -> String {
-    String(decoding: Base64.encode(picture.bytes), as: UTF8.self)
+    String(decoding: picture.withBytes { Base64.encode($0) }, as: UTF8.self)
   }
 
   private static func undrawn(_ object: ObjectReference, _ error: TransformError) -> PictureProtocol.UndrawnLayer {
@@ -240,7 +240,7 @@ private struct PictureFile {
   /// The absolute path.
   func write(_ picture: PaintedPicture) throws -> String {
     let file = try AtomicFile.begin(replacing: target)
-    try file.append(picture.bytes)
+    try picture.withBytes { bytes throws(RPCError) in try file.append(bytes) }
     try file.commit(replaces: replaces, for: worker)
     return target.path
   }

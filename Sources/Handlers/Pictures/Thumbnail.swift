@@ -24,7 +24,8 @@ extension Worker {
       (options.hasLabels, options.hasSelection, options.hasLocation) = (false, false, false)
       let picture = try ViewPicture(layers, of: view, in: scratch, options) { _ in try checkCancelled() }
       let background = map.content.backgroundColor ?? Color(red: 255, green: 255, blue: 255)
-      return Array(try paint(PictureJob(.png, width: screen.width, height: screen.height, background: background.word), picture.words).bytes)
+      let job = PictureJob(.png, width: screen.width, height: screen.height, background: background.word)
+      return try paint(job, picture.words).withBytes { Array($0) }
     } catch {
       // A package is one without a picture, too.
       try checkCancelled()
