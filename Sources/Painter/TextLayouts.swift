@@ -138,10 +138,22 @@ final class TextLayouts {
       }
     c.pointee.pango_layout_set_alignment(layout, CInt(side))
     if alignment == nil { c.pointee.pango_layout_set_single_paragraph_mode(layout, 1) }
-    let bytes = Array(text.utf8.prefix(1 << 20))
+    let bytes = Array(text.drawable.utf8.prefix(1 << 20))
     bytes.withUnsafeBytes { bytes in
       c.pointee.pango_layout_set_text(layout, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(bytes.count))
     }
     return layout
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isCharacter: Bool { value != 0 && !(0xfdd0...0xfdef).contains(value) && value & 0xfffe != 0xfffe }
+}
+
+extension String {
+  /// With a sign in place of what is no character: Cairo writes no PDF with it, and at NUL a text would end.
+  fileprivate var drawable: String {
+    guard !unicodeScalars.allSatisfy(\.isCharacter) else { return self }
+    return String(String.UnicodeScalarView(unicodeScalars.map { $0.isCharacter ? $0 : "\u{fffd}" }))
   }
 }
