@@ -172,6 +172,23 @@ import Testing
     #expect(try ids(210, 150, 0) == [1])
   }
 
+  @Test(arguments: [
+    ("square", 214.9, 164.9, true), ("square", 215.1, 150, false), ("diamond", 217, 150, true), ("diamond", 217.2, 150, false),
+    ("triangle", 200, 129, true), ("triangle", 200, 128.6, false), ("triangle", 218, 164.9, true), ("cross", 209.9, 154.9, true),
+    ("cross", 210.1, 150, false), ("x", 213.5, 156.5, true), ("x", 211, 161, false),
+  ])
+  mutating func `outlines of markers have sharp corners`(style: String, x: Double, y: Double, isHit: Bool) throws {
+    try addView(over: .webMercator, Point(x: 0, y: 0), scale: 1e6)
+    var batch = FeatureBatch()
+    batch.begin(id: 1)
+    batch.setPoint(x: 0, y: 0)
+    try addOverlay(.wgs84, batch)
+    var edit = FeatureEdit(id: 1)
+    edit.symbol = .set(#"{"type": "simpleMarker", "style": "\#(style)", "size": 20, "outline": {"width": 10}}"#)
+    _ = try world.updateGraphics([edit], of: ID("o"))
+    #expect(try ids(x, y, 0) == (isHit ? [1] : []))
+  }
+
   @Test mutating func `of a hundred thousand graphics under a pixel only those at the top are tested`() throws {
     try addView(over: .webMercator, Point(x: 0, y: 0), scale: 1e9)
     var batch = FeatureBatch()

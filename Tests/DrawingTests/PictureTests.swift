@@ -102,7 +102,7 @@ import Testing
     options.isNumbered = true
     let picture = try picture(options)
     #expect(picture.items.map(\.id) == [7, 9])
-    #expect(try commands(picture).filter { $0.hasPrefix("item") } == ["item 1", "item 2", "item 0"])
+    #expect(try commands(picture).filter { $0.hasPrefix("item") } == ["item 1", "item 2"])
   }
 
   @Test mutating func `the line around a selected area is above its neighbours`() throws {
