@@ -175,7 +175,7 @@ import Testing
   @Test(arguments: [
     ("square", 214.9, 164.9, true), ("square", 215.1, 150, false), ("diamond", 217, 150, true), ("diamond", 217.2, 150, false),
     ("triangle", 200, 129, true), ("triangle", 200, 128.6, false), ("triangle", 218, 164.9, true), ("cross", 209.9, 154.9, true),
-    ("cross", 210.1, 150, false), ("x", 213.5, 156.5, true), ("x", 211, 161, false),
+    ("cross", 210.1, 150, false), ("x", 213.4, 156.4, true), ("x", 211, 161, false),
   ])
   mutating func `outlines of markers have sharp corners`(style: String, x: Double, y: Double, isHit: Bool) throws {
     try addView(over: .webMercator, Point(x: 0, y: 0), scale: 1e6)
