@@ -72,21 +72,41 @@ public struct History: Sendable {
   ///
   /// - Parameters:
   ///   - author: the client that made it.
-  ///   - taken: the earlier steps that it takes back.
+  ///   - taken: the earlier step that it takes back.
   mutating func add(
-    _ name: String, _ undoRecords: [any UndoRecord], at revision: Int, by author: ClientNumber?, takingBack taken: TakenBack?
+    _ name: String, _ undoRecords: [any UndoRecord], at revision: Int, by author: ClientNumber?, takingBack taken: TakenBack? = nil
   ) {
-    lastContent += 1
+    if undone.contains(where: { taken != nil || $0.author != author }) { keepUndone() }
     undone = []
+    lastContent += 1
     push(
       Step(
         name: name, undoRecords: undoRecords, contentNumber: lastContent, revision: revision, author: author, takesBack: taken))
   }
 
-  /// Sets whether a later step takes a step back.
-  mutating func mark(_ content: Int, isTakenBack: Bool) {
-    guard let index = done.lastIndex(where: { $0.contentNumber == content }) else { return }
-    done[index].isTakenBack = isTakenBack
+  /// Whether a later step in effect takes a step back.
+  func isTakenBack(_ step: Step) -> Bool {
+    done.contains { $0.takesBack?.step == step.contentNumber && !isTakenBack($0) }
+  }
+
+  /// Makes steps of what their authors have undone: those themselves, then what takes them back, so that their authors can redo them.
+  private mutating func keepUndone() {
+    guard undone.allSatisfy({ $0.original != nil }) else { return }
+    let steps = undone
+    for step in steps.reversed() { push(step.with(step.original ?? [], at: step.revision)) }
+    var last = takeUndone()
+    var takenBack: [Step] = []
+    while let step = last {
+      takenBack.append(step)
+      last = takeUndone()
+    }
+    for step in takenBack.reversed() {
+      lastContent += 1
+      push(
+        Step(
+          name: "edit/undo", undoRecords: step.undoRecords, contentNumber: lastContent, revision: step.revision, author: step.author,
+          takesBack: TakenBack(step: step.contentNumber)))
+    }
   }
 
   /// Adds the records of a command to the open edit. If it is the last command, the edit's step has the same content number.

@@ -1,9 +1,10 @@
 // A step of history, and the open edit, which becomes one.
 
-/// Steps that a later one takes back, by their content numbers.
+/// The step that a later one takes back.
 struct TakenBack: Sendable {
-  var steps: [Int] = []
-  /// Whether they took others back themselves, which are in effect again.
+  /// Its content number.
+  let step: Int
+  /// Whether it took another back itself, which is in effect again.
   var restores = false
 }
 
@@ -16,10 +17,10 @@ struct Step: Sendable {
   let revision: Int
   /// The client that made it; nil where one has the model alone.
   let author: ClientNumber?
-  /// The earlier steps that this one takes back.
+  /// The earlier step that this one takes back.
   let takesBack: TakenBack?
-  /// Whether a later step takes it back.
-  var isTakenBack = false
+  /// What undoes a step again that its author has undone: another client's step does not discard it.
+  var original: [any UndoRecord]?
   private(set) var byteCount: Int
   /// Values set by live writes since the step was undone; redo keeps them.
   var live = LiveWrites()
@@ -51,10 +52,7 @@ struct Step: Sendable {
 
   /// The step with other records: those that redo or undo it.
   func with(_ undoRecords: [any UndoRecord], at revision: Int) -> Step {
-    changed(
-      Step(
-        name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision, author: author, takesBack: takesBack)
-    ) { $0.isTakenBack = isTakenBack }
+    Step(name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision, author: author, takesBack: takesBack)
   }
 
   /// The records of objects that the step removed from a parent.
@@ -77,6 +75,7 @@ struct Step: Sendable {
     makeIndex()
     for object in objects {
       guard let own = index?.records[object] else { continue }
+      original = nil
       let gone = Set(own.reversed().filter { lost.has(records[$0]) })
       for index in gone {
         byteCount -= records[index].byteCount

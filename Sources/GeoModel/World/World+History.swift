@@ -35,7 +35,7 @@ extension World {
       // A single record always differs from the current state.
       let net = undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords
       let undoRecords = settled(net)
-      if History.isStep(undoRecords) { history.add(name, undoRecords, at: revision, by: author, takingBack: takingBack) }
+      if takingBack != nil || History.isStep(undoRecords) { history.add(name, undoRecords, at: revision, by: author, takingBack: takingBack) }
     }
     if hasOther { history.recordOtherChange() }
   }
@@ -57,8 +57,13 @@ extension World {
   ///
   /// - Returns: the name of the step.
   @discardableResult
-  public mutating func undo() throws(ModelError) -> String {
-    try revertStep({ $0.takeDone() }, orThrow: .nothingToUndo) { $0.recordUndone($1) }
+  public mutating func undo() throws(ModelError) -> String { try undo(byAuthor: false) }
+
+  mutating func undo(byAuthor isByAuthor: Bool) throws(ModelError) -> String {
+    let original = isByAuthor ? history.done.last?.undoRecords : nil
+    return try revertStep({ $0.takeDone() }, orThrow: .nothingToUndo) { history, step in
+      history.recordUndone(changed(step) { $0.original = original })
+    }
   }
 
   /// Redoes the step that was undone last.

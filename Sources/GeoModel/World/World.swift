@@ -52,7 +52,7 @@ public struct World: Sendable {
   var origin = Origin.client(nil)
   /// The client whose steps the current command makes; nil where one has the model alone.
   var author: ClientNumber?
-  /// The steps that the current command takes back out of order.
+  /// The step that the current command takes back out of order, by changes that are no step yet.
   var takingBack: TakenBack?
   /// Whether the current command makes a step of history.
   var isStep = true

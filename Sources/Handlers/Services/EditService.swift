@@ -6,7 +6,7 @@ import GeoProtocol
 package enum EditService: EditHandlers {
   package static func undo(_ params: Undo.Params, in world: inout World) throws -> Answer<Undo.Result> {
     guard params.steps <= max(1, world.history.undoNames.count) else { throw ModelError.nothingToUndo }
-    let names = try (0..<params.steps).map { _ in params.own ? try world.undoOwn() : try world.undo() }
+    let names = try (0..<params.steps).map { _ in params.own ? try world.undoOwn(isOne: params.steps == 1) : try world.undo() }
     return { .init(revision: $0.revision, names: names) }
   }
 
