@@ -590,6 +590,31 @@ class AttachTests(CommandLine):
         self.assertEqual((process.returncode, out), (3, b""))
         self.assertRegex(err.decode(), r"\Ageomodel: serverLost: [^\n]+\n\Z")
 
+    def test_a_watch_ends_when_it_is_told_to_and_when_nobody_reads_it(self) -> None:
+        self.shared("open")
+        for end, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (None, 0)):
+            process = subprocess.Popen(
+                [*COMMAND, "watch", "--attach", "test", "/maps"], cwd=FIXTURES, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env
+            )
+            assert process.stdout is not None and process.stderr is not None
+            process.stdout.readline()
+            if end is None:
+                process.stdout.close()
+            else:
+                process.send_signal(end)
+            # The last ends by SIGPIPE itself.
+            self.assertEqual(process.wait(60), -signal.SIGPIPE if end is None else status)
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            process.stderr.close()
+
+    def test_a_server_that_cannot_start_says_why(self) -> None:
+        for name in ("../x", "", "a b"):
+            done = run("watch", "--attach", name, "/maps", env=self.env)
+            self.assertEqual(done.status, 3)
+            self.assertIn("is no name of a server", done.err)
+            self.assertNotIn("again", done.err)
+
 
 class DefinitionTests(CommandLine):
     """What follows from the definitions of the arguments."""

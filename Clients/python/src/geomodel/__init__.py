@@ -18,7 +18,7 @@ from ._generated import __version__
 
 if TYPE_CHECKING:
     from . import errors
-    from ._client import Client, Launch, Server, launch
+    from ._client import Client, Launch, Server, connect, launch
     from ._find import find_server
     from ._generated import types
     from ._geopandas import to_geodataframe
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         StateSubscription,
         Subscription,
     )
-    from ._sync import SyncClient, SyncServer, launch_sync
+    from ._sync import SyncClient, SyncServer, connect_sync, launch_sync
     from ._sync_streams import SyncEventSubscription, SyncStateSubscription, SyncStream, SyncSubscription
     from ._values import decode_column, decode_columns
     from .errors import (
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 # The names by the module that has them; a test compares them with those above.
 _MODULES = {
-    "_client": ("Client", "Launch", "Server", "launch"),
+    "_client": ("Client", "Launch", "Server", "connect", "launch"),
     "_find": ("find_server",),
     "_geopandas": ("to_geodataframe",),
     "_outline": ("outline",),
@@ -63,7 +63,7 @@ _MODULES = {
     "_subscriptions": (
         "EntitySubscription", "EventSubscription", "LocationSubscription", "StateChange", "StateSubscription", "Subscription",
     ),
-    "_sync": ("SyncClient", "SyncServer", "launch_sync"),
+    "_sync": ("SyncClient", "SyncServer", "connect_sync", "launch_sync"),
     "_sync_streams": ("SyncEventSubscription", "SyncStateSubscription", "SyncStream", "SyncSubscription"),
     "_values": ("decode_column", "decode_columns"),
     "errors": (
@@ -103,6 +103,8 @@ __all__ = [
     "SyncStateSubscription",
     "SyncStream",
     "SyncSubscription",
+    "connect",
+    "connect_sync",
     "decode_column",
     "decode_columns",
     "errors",

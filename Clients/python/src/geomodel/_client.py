@@ -20,6 +20,7 @@ from ._generated.methods_async import SourceMethods as GeneratedSourceMethods
 from ._limits import Limits
 from ._options import CallOptions, Progress
 from ._parts import Parts
+from ._process import ServerProcess
 from ._streams import Stream
 from ._subscriptions import (
     DEFAULT_LIMIT,
@@ -31,6 +32,7 @@ from ._subscriptions import (
     Subscribed,
     Subscription,
 )
+from ._web import WebSocket
 from .errors import ClosedError, GeoModelError, ServerDiedError
 
 
@@ -223,7 +225,10 @@ class Client(Caller, Domains):
 
 
 class Server(Client):
-    """A server process of this client's own, started and initialized; ends with `close` or with the `async with` block."""
+    """A server process of this client's own, started and initialized; ends with `close` or with the `async with` block.
+
+    Of a server that was connected to (`connect`), the session alone; it has no process here (`pid` is 0).
+    """
 
     def __init__(
         self, connection: Connection, initialized: Mapping[str, Any], greet: Callable[[], Coroutine[Any, Any, Mapping[str, Any]]]
@@ -231,6 +236,7 @@ class Server(Client):
         super().__init__(connection, CallOptions())
         self.initialized = initialized
         self._greet = greet
+        self._reattaching = asyncio.Lock()
 
     @property
     def client_id(self) -> str:
@@ -242,18 +248,28 @@ class Server(Client):
 
         Open subscriptions are made anew: their iterators go on, those of state with `resynced`. Those whose object the new server
         does not have stay ended, and are returned. The model is that of the server that is there now: an unsaved one may be
-        opened with `document.recover`.
+        opened with `document.recover`. If this raises `ServerDiedError` the server is still lost, and it may be tried again.
         """
-        lost = await self._connection.restart()
-        self.initialized = await self._greet()
-        gone = []
-        for subscription in lost:
-            if isinstance(subscription, Subscribed):
-                try:
-                    await subscription.renew()
-                except GeoModelError:
-                    gone.append(subscription)
-        return gone
+        connection = self._connection
+        async with self._reattaching:
+            await connection.restart()
+            try:
+                self.initialized = await self._greet()
+            except BaseException:
+                await connection.lose()
+                raise
+            lost, gone = connection.take_lost(), []
+            try:
+                while lost:
+                    try:
+                        if isinstance(lost[0], Subscribed):
+                            await lost[0].renew()
+                    except GeoModelError:
+                        gone.append(lost[0])
+                    del lost[0]
+            finally:
+                connection.give_back_lost(lost)
+            return gone
 
     @property
     def server_info(self) -> dict[str, Any]:
@@ -345,33 +361,64 @@ def launch(
         if read_only:
             params["readOnly"] = True
 
-    async def start() -> Server:
+    def connection() -> Connection:
         with _wire.encoding("launch"):
             command = [*find_server(server), *flags]
-        connection = Connection(command, cwd=cwd, env=env, framing=framing, grace=grace)
-        await connection.start()
+        return Connection(lambda: ServerProcess(command, cwd, env), framing, grace)
 
-        async def greet() -> Mapping[str, Any]:
-            try:
-                result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
-                connection.limits = Limits.of(result.get("capabilities"))
-                await connection.notify("initialized", {})
-                return result
-            except (asyncio.TimeoutError, TimeoutError) as error:
-                connection.kill()
-                await connection.close()
-                raise ServerDiedError(
-                    f"the server did not answer initialize within {start_timeout} s", None, connection.stderr_tail
-                ) from error
-            except BaseException:
-                connection.kill()
-                with contextlib.suppress(ClosedError):
-                    await connection.close()
-                raise
+    return Launch(lambda: _start_session(connection, params, start_timeout))
 
+
+def connect(
+    url: str,
+    *,
+    read_only: bool = False,
+    root_path: str | os.PathLike[str] | None = None,
+    client_name: str = "geomodel-python",
+    start_timeout: float = 30.0,
+    grace: float = 5.0,
+) -> Launch:
+    """Becomes a client of a server that listens for web sockets: `async with geomodel.connect(url) as server:`
+
+    - `url`: the address with its token, `ws://127.0.0.1:PORT/?token=...`, as `geomodel-server --list` shows it.
+    - `read_only`: this client does not change the model.
+    - `root_path`: the folder of relative paths; that of the server when absent.
+    - `start_timeout`, `grace`: seconds to wait for its answer, and for the end. `close` ends this client alone.
+    """
+    with _wire.encoding("connect"):
+        params = _start.greeting(client_name, root_path)
+        del params["processId"]
+        if read_only:
+            params["readOnly"] = True
+    WebSocket(url)
+    return Launch(lambda: _start_session(lambda: Connection(lambda: WebSocket(url), "lines", grace), params, start_timeout))
+
+
+async def _start_session(make: Callable[[], Connection], params: Mapping[str, Any], start_timeout: float) -> Server:
+    connection = make()
+    try:
+        await asyncio.wait_for(connection.start(), start_timeout)
+    except (asyncio.TimeoutError, TimeoutError) as error:
+        raise ServerDiedError(f"the server did not answer within {start_timeout} s", None, "") from error
+
+    async def greet() -> Mapping[str, Any]:
+        try:
+            result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
+            connection.limits = Limits.of(result.get("capabilities"))
+            await connection.notify("initialized", {})
+            return result
+        except (asyncio.TimeoutError, TimeoutError) as error:
+            raise ServerDiedError(
+                f"the server did not answer initialize within {start_timeout} s", None, connection.stderr_tail
+            ) from error
+
+    try:
         return Server(connection, await greet(), greet)
-
-    return Launch(start)
+    except BaseException:
+        connection.kill()
+        with contextlib.suppress(ClosedError):
+            await connection.close()
+        raise
 
 
 def _present(**members: Any) -> dict[str, Any]:

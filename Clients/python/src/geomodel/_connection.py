@@ -1,4 +1,4 @@
-"""The JSON-RPC connection to one server process: the reader, ids, waiting calls, and the end."""
+"""The JSON-RPC connection to one server: the reader, ids, waiting calls, and the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import itertools
 import json
 import logging
-import os
 import weakref
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Protocol, Sequence
@@ -15,7 +14,7 @@ from typing import Any, Callable, Mapping, Protocol, Sequence
 from . import _wire
 from ._framing import Framing, make_decoder
 from ._limits import Limits
-from ._process import ServerProcess, server_log
+from ._process import server_log
 from ._refusals import Refusals
 from ._streams import Stream
 from .errors import ClosedError, Error, ProtocolError, ServerDiedError, error_from_wire
@@ -26,6 +25,27 @@ _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.I
 _FIRST_ID = 1
 
 Progress = Callable[[dict[str, Any]], object]
+
+
+class Link(Protocol):
+    """What carries the bytes of both directions: a process, or a web socket."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def exit_status(self) -> int | None: ...
+    @property
+    def stderr_tail(self) -> str: ...
+    @property
+    def how_it_ended(self) -> str: ...
+    async def start(self) -> None: ...
+    async def read(self) -> bytes: ...
+    def write(self, data: bytes) -> None: ...
+    async def drain(self) -> None: ...
+    def kill(self) -> None: ...
+    async def wait(self, reader: asyncio.Task[None], grace: Callable[[], float]) -> None: ...
+    async def end(self, watch: asyncio.Task[None], grace: float) -> None: ...
+    async def release(self) -> None: ...
 
 
 class Receiver(Protocol):
@@ -51,17 +71,9 @@ class Connection:
     handle) is known before the next message is handled.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: str | os.PathLike[str] | None = None,
-        env: Mapping[str, str] | None = None,
-        framing: Framing = "headers",
-        grace: float = 5.0,
-    ) -> None:
-        self._command, self._cwd, self._env, self._framing = command, cwd, env, framing
-        self._process, self._decoder = ServerProcess(command, cwd, env), make_decoder(framing)
+    def __init__(self, make_link: Callable[[], Link], framing: Framing = "headers", grace: float = 5.0) -> None:
+        self._make_link, self._framing = make_link, framing
+        self._process, self._decoder = make_link(), make_decoder(framing)
         self._grace = grace
         self._ids = itertools.count(_FIRST_ID)
         self._tokens = itertools.count(1)
@@ -77,31 +89,49 @@ class Connection:
         # Those that the loss of the server has ended, which may be made anew.
         self._lost: list[Receiver] = []
         self._failure: Error | None = None
-        self._closing = False
+        self._closing = self._is_killed = False
         self._close_task: asyncio.Task[None] | None = None
 
     # Start and end
 
     async def start(self) -> None:
         await self._process.start()
+        self._begin()
+
+    def _begin(self) -> None:
         self._reader_task = asyncio.create_task(self._read(), name="geomodel reader")
         self._watch_task = asyncio.create_task(self._watch(), name="geomodel watch")
 
-    async def restart(self) -> list[Receiver]:
-        """Starts the process again after it has ended; the subscriptions that ended with it."""
-        if not isinstance(self._failure, ServerDiedError):
+    async def restart(self) -> None:
+        """Makes the link again after it was lost. If that fails it stays lost, and this may be tried again."""
+        if self._closing or not isinstance(self._failure, ServerDiedError):
             raise ClosedError("the client is closed" if self.is_closed else "the server is not lost")
         for task in (self._reader_task, self._watch_task):
             task.cancel()
         await asyncio.gather(self._reader_task, self._watch_task, return_exceptions=True)
         await self._process.release()
-        self._process, self._decoder = ServerProcess(self._command, self._cwd, self._env), make_decoder(self._framing)
+        link = self._make_link()
+        await link.start()
+        if self._closing:
+            link.kill()
+        self._process, self._decoder = link, make_decoder(self._framing)
         self._orphans.clear()
         self._refusals = Refusals()
-        self._failure = None
+        self._failure, self._is_killed = None, False
+        self._begin()
+
+    async def lose(self) -> None:
+        """Ends the link as if the server had."""
+        self.kill()
+        await asyncio.wait({self._watch_task})
+
+    def take_lost(self) -> list[Receiver]:
+        """The subscriptions that ended with the link."""
         lost, self._lost = self._lost, []
-        await self.start()
         return lost
+
+    def give_back_lost(self, lost: Sequence[Receiver]) -> None:
+        self._lost += lost
 
     @property
     def pid(self) -> int:
@@ -133,10 +163,11 @@ class Connection:
             raise
 
     def kill(self) -> None:
+        self._is_killed = True
         self._process.kill()
 
     async def _close(self) -> None:
-        if self._failure is None and self._process.exit_status is None:
+        if self._failure is None and self._process.exit_status is None and not self._is_killed:
             with contextlib.suppress(Error, asyncio.TimeoutError, TimeoutError):
                 await asyncio.wait_for(self._request("shutdown", {}), self._grace)
             self._send({"jsonrpc": "2.0", "method": "exit"})
@@ -372,9 +403,7 @@ class Connection:
         if self._closing:
             self._fail(ClosedError("the client is closed"))
         else:
-            status = self.exit_status
-            how = f"by signal {-status}" if status is not None and status < 0 else f"with exit status {status}"
-            self._fail(ServerDiedError(f"the server ended {how}", status, self.stderr_tail))
+            self._fail(ServerDiedError(f"the server {self._process.how_it_ended}", self.exit_status, self.stderr_tail))
 
     def _fail(self, failure: Error) -> None:
         if self._failure is not None:
@@ -390,7 +419,7 @@ class Connection:
         for stream in list(self._streams):
             stream._end(end)
         if end is not None:
-            self._lost = list(self._receivers.values())
+            self._lost += self._receivers.values()
         for receiver in list(self._receivers.values()):
             receiver.end(end)
         self._receivers.clear()

@@ -55,6 +55,11 @@ class ServerProcess:
         return self._process.returncode
 
     @property
+    def how_it_ended(self) -> str:
+        status = self.exit_status
+        return f"ended by signal {-status}" if status is not None and status < 0 else f"ended with exit status {status}"
+
+    @property
     def stderr_tail(self) -> str:
         return "\n".join(self._stderr)
 

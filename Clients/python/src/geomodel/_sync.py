@@ -11,7 +11,7 @@ from typing import Any, Callable, Concatenate, Coroutine, Mapping, ParamSpec, Ty
 
 from ._bars import showing
 from ._bulk import Added
-from ._client import Client, Launch, Server, launch
+from ._client import Client, Launch, Server, connect, launch
 from ._generated import types
 from ._generated.methods_sync import Domains
 from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
@@ -33,6 +33,7 @@ S = TypeVar("S", bound=SyncSubscribed[Any])
 def _twin(made: Callable[P, T], original: Callable[..., Any], name: str, result: str, *more: str) -> Callable[P, T]:
     """The blocking twin of a function, with its signature and its documentation."""
     doc = inspect.cleandoc(original.__doc__ or "").replace("async with ", "with ").replace("launch(", "launch_sync(")
+    doc = doc.replace("connect(", "connect_sync(")
     made.__name__, made.__qualname__ = name.rpartition(".")[2], name
     made.__doc__ = "\n\n".join((doc, *more))
     setattr(made, "__signature__", inspect.signature(original).replace(return_annotation=result))
@@ -70,8 +71,9 @@ def _launched(launch: Callable[P, Launch]) -> Callable[P, SyncServer]:
             portal.stop()
             raise
 
-    said = "Works inside a running event loop, as in Jupyter: `server = geomodel.launch_sync()` lasts until `server.close()`."
-    return _twin(twin, launch, "launch_sync", "SyncServer", said)
+    name = f"{launch.__name__}_sync"
+    said = f"Works inside a running event loop, as in Jupyter: `server = geomodel.{name}(...)` lasts until `server.close()`."
+    return _twin(twin, launch, name, "SyncServer", said)
 
 
 class SyncOverlayMethods(GeneratedOverlayMethods):
@@ -225,6 +227,7 @@ class SyncServer(SyncClient):
 
 
 launch_sync = _launched(launch)
+connect_sync = _launched(connect)
 
 _open_servers: weakref.WeakSet[SyncServer] = weakref.WeakSet()
 

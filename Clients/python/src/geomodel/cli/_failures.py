@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from ..errors import EncodeError, Error, GeoModelError, ServerNotFoundError
+from ..errors import EncodeError, Error, GeoModelError, ServerDiedError, ServerNotFoundError
 
 OK, REFUSED, USAGE, NO_SERVER, NO_FILE, INTERRUPTED, UNREAD, TERMINATED = 0, 1, 2, 3, 4, 130, 141, 143
 STATUSES = {
@@ -72,7 +72,9 @@ def explain(error: BaseException) -> tuple[int, dict[str, Any]]:
     if isinstance(error, ServerNotFoundError):
         return NO_SERVER, {"kind": "serverNotFound", "message": str(error), "next": "install it, or name it by --server PATH"}
     if isinstance(error, Error):
-        return NO_SERVER, {"kind": "serverLost", "message": str(error), "next": _LOST}
+        # It says itself why it does not start.
+        is_start = isinstance(error, ServerDiedError) and error.exit_status in (64, 66, 69, 71, 73)
+        return NO_SERVER, {"kind": "serverLost", "message": str(error), "next": None if is_start else _LOST}
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return NO_FILE, {"kind": "system", "message": f"{place}{error.strerror or error}", "next": None}

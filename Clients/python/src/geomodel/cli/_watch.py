@@ -15,7 +15,7 @@ import sys
 
 from . import _layers
 from ._arguments import add_server, whole
-from ._failures import INTERRUPTED, UsageError
+from ._failures import INTERRUPTED, TERMINATED, UNREAD, UsageError
 from ._features import dumps
 
 
@@ -32,18 +32,40 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     import asyncio
+    import os
     import signal
+    import stat
 
     if (options.attach is None) == (options.open is None):
         raise UsageError("name a server by --attach NAME, or a document by --open", "geomodel watch")
 
     async def interruptible() -> int:
         task = asyncio.ensure_future(_watch(options))
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
+        loop, cause = asyncio.get_running_loop(), 0
+        is_pipe = stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+
+        def end(status: int) -> None:
+            nonlocal cause
+            if is_pipe:
+                # It stays readable, and the end is not to be cancelled.
+                loop.remove_reader(sys.stdout.fileno())
+            cause = status
+            task.cancel()
+
+        loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
+        loop.add_signal_handler(signal.SIGTERM, end, TERMINATED)
+        # A pipe becomes readable at its writing end when nobody reads it any more; else the next change would show it.
+        if is_pipe:
+            loop.add_reader(sys.stdout.fileno(), end, UNREAD)
         try:
             await task
         except asyncio.CancelledError:
-            return INTERRUPTED
+            if cause == UNREAD:
+                raise BrokenPipeError from None
+            return cause or INTERRUPTED
+        finally:
+            if is_pipe:
+                loop.remove_reader(sys.stdout.fileno())
         return 0
 
     return asyncio.run(interruptible())

@@ -84,7 +84,7 @@ NEXT: dict[str, str] = {
     "internalError": "tell the user: this is a fault of the server",
     UNKNOWN_TOOL: "call one of the tools that are listed; describe and call reach everything else",
     INVALID_ARGUMENTS: "correct the arguments by the tool's input schema",
-    NO_SERVER: "tell the user to install geomodel-server or to set GEOMODEL_SERVER",
+    NO_SERVER: "tell the user to install geomodel-server, to set GEOMODEL_SERVER, or to mend what the message says",
 }
 
 

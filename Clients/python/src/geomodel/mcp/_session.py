@@ -8,7 +8,7 @@ from typing import Any, Awaitable, Callable, Mapping
 
 from .._client import Launch, Server
 from .._subscriptions import Opening, StateSubscription
-from ..errors import Error, GeoModelError, ServerDiedError
+from ..errors import Error, GeoModelError, ServerDiedError, ServerNotFoundError
 
 Report = Callable[[float, str | None], Awaitable[None]]
 # Every change carries it, so that people who share the map see who made it.
@@ -88,7 +88,12 @@ class Session:
                 raise ServerDiedError("the server has ended since the last call", lost.exit_status, lost.stderr_tail)
             if self._server is None:
                 self.definition = None
-                self._server = await self._start()
+                try:
+                    self._server = await self._start()
+                except ServerDiedError as error:
+                    # It says itself why it does not start; repeating the call alone would not help.
+                    reason = error.stderr.strip().rpartition("\n")[2] or error.message
+                    raise ServerNotFoundError(f"the server cannot be started: {reason}") from error
             return self._server
 
     async def _forget(self, server: Server) -> None:
