@@ -16,6 +16,8 @@ public struct FilePolicy: Sendable {
   private let writable: [HeldFolder]?
   /// Whether data may also come from addresses in the network.
   public var allowsNetwork: Bool
+  /// Whether nothing may be written, as for a client that only reads.
+  public var isReadOnly = false
 
   /// - Parameters:
   ///   - allowedDirectories: folders of files that may be read; nil for no restriction. They mean the folders that have these names now.

@@ -70,7 +70,18 @@ extension Host {
     if clients.count > 1 { perform(.client(nil)) { $0.join(client) } } else { world.add(client) }
   }
 
-  func part(_ client: ConnectedClientID) { turn { perform(.client(nil)) { $0.leave(client) } } }
+  /// Removes a client that has left, together with those that leave in the same turn of the loop: each change is published to all.
+  func part(_ client: ConnectedClientID) {
+    leaving.append(client)
+    guard leaving.count == 1 else { return }
+    let bound = LoopBound(self, on: loop)
+    loop.executeBehindInput {
+      let host = bound.value
+      let left = host.leaving
+      host.leaving = []
+      host.turn { host.perform(.client(nil)) { world in for client in left { world.leave(client) } } }
+    }
+  }
 
   /// Takes the open edit back and says so to all.
   func takeBackEdit(saying reason: String) {
@@ -91,17 +102,29 @@ extension Host {
     clients.isEmpty && !world.history.isModified && !world.isMoving && runningJobs.isEmpty && followed.isEmpty
   }
 
-  /// Writes the model to a file if it has unsaved changes.
-  ///
-  /// - Returns: whether there are any.
-  package func writeRecovery(to path: String) throws -> Bool {
-    guard world.history.isModified else { return false }
+  /// Whether there are unsaved changes, once the open edit is taken back: half of it is nothing to keep.
+  package func isUnsaved() -> Bool {
+    if world.edit != nil { takeBackEdit(saying: "has not ended it before the server ends") }
+    return world.history.isModified
+  }
+
+  /// Writes the model to a file.
+  package func writeRecovery(to path: String) throws {
     try RecoveryDocument.write(world, to: path, readers: configuration.readers, configuration.documentLimits)
-    return true
+  }
+
+  /// Tells all clients, before the server ends, where the unsaved model is kept, or why it is not.
+  package func announceRecovery(_ message: String, at path: String?) {
+    turn {
+      for each in clients {
+        each.client.session?.logMessage(
+          path == nil ? .error : .warning, message, event: path == nil ? .modelNotKept : .modelKept, path: path)
+      }
+    }
   }
 
   /// Its state, for people who ask which servers there are.
-  package func writeStatus(name: String, web: String?, preview: String?, to writer: inout JSONWriter) {
+  package func writeStatus(name: String, web: String?, preview: String?, notKept: String?, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("name", name)
     writer.member("process", Int(getpid()))
@@ -110,6 +133,7 @@ extension Host {
     writer.member("recovery", world.document.recovery?.file)
     writer.member("web", web)
     writer.member("preview", preview)
+    writer.member("notKept", notKept)
     writer.key("clients")
     writer.beginArray()
     for client in world.clients.values { Wire.object(client, world).encode(to: &writer) }

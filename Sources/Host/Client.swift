@@ -17,8 +17,10 @@ final class Client: MethodHost, HandlerClient {
 
   let host: Host
   let number: ClientNumber
-  /// Whether it may not change the model.
-  var isReadOnly = false
+  /// Whether it may neither change the model nor write files.
+  var isReadOnly = false {
+    didSet { if isReadOnly { files.forbidWriting() } }
+  }
   /// Whether texts are measured with the fonts of the machine.
   package var hasFonts = true
   /// When its last message came, in nanoseconds of the loop.

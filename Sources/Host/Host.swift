@@ -62,6 +62,8 @@ public final class Host {
   package var world: World
   /// The connected clients. Each removes itself when its session ends.
   private(set) var clients: [Connected] = []
+  /// Clients that have left and are still in the model.
+  var leaving: [ConnectedClientID] = []
   /// Number of clients that were ever connected.
   private var connected: Int32 = 0
   var ticking: LoopTimer?

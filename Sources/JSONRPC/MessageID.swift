@@ -64,6 +64,10 @@ struct MessageID {
   }
 
   private static func id(_ text: Slice<UnsafeRawBufferPointer>) -> RequestID? {
+    // Nearly all ids are small numbers.
+    if text.count < 19, let first = text.first, first &- UInt8(ascii: "1") < 9, text.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) {
+      return .integer(text.reduce(0) { $0 * 10 + Int64($1 &- UInt8(ascii: "0")) })
+    }
     if let id = read(text, { RequestID($0) }) ?? nil {
       guard case .integer(let number) = id, text.contains(where: { ".eE".utf8.contains($0) }) else { return id }
       return .whole(number, written: String(decoding: text, as: UTF8.self))

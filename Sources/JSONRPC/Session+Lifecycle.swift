@@ -102,11 +102,18 @@ extension Session {
   /// Severity of a message for the client's user.
   public enum LogLevel: String, Sendable { case error, warning, info, debug }
 
+  /// What a message is about, for programs.
+  public enum LogEvent: String, Sendable { case modelKept, modelNotKept }
+
   /// Sends `$/logMessage`.
-  public func logMessage(_ level: LogLevel, _ message: String) {
+  ///
+  /// - Parameter path: the file that it is about.
+  public func logMessage(_ level: LogLevel, _ message: String, event: LogEvent? = nil, path: String? = nil) {
     notify("$/logMessage") { writer in
       writer.member("level", level.rawValue)
       writer.member("message", message)
+      writer.member("event", event?.rawValue)
+      writer.member("path", path)
     }
   }
 }

@@ -11,13 +11,18 @@ import Platform
 /// The host as the service of a socket.
 private final class SharedHost: SharedService {
   private let host: Host
-  fileprivate let place: ServerPlace
-  fileprivate let logger: Logger
+  private let place: ServerPlace
+  private let logger: Logger
+  /// The unsaved model of an earlier server, which clients may open.
+  private let recovery: String?
+  /// Why the unsaved model cannot be kept, once an end was refused for it.
+  private var notKept: String?
 
   init(_ configuration: Configuration, _ place: ServerPlace, _ logger: Logger, on loop: any Loop) {
     host = Host(configuration, on: loop)
     self.place = place
     self.logger = logger
+    recovery = configuration.recovery?.file
   }
 
   var isIdle: Bool { host.isIdle }
@@ -27,33 +32,62 @@ private final class SharedHost: SharedService {
   func status() -> [UInt8] {
     var writer = JSONWriter()
     let addresses = (ServerPlace.read(place.web) ?? "").split(separator: "\n").map(String.init)
-    host.writeStatus(name: place.name, web: addresses.first, preview: addresses.dropFirst().first, to: &writer)
+    host.writeStatus(
+      name: place.name, web: addresses.first, preview: addresses.dropFirst().first, notKept: notKept, to: &writer)
     return Array(writer.bytes)
   }
 
-  func end() {
-    do {
-      let document = host.world.document
-      if host.world.history.isModified, document.recovery != nil { keepOlder() }
-      if try host.writeRecovery(to: place.recovery) {
-        chmod(place.recovery, 0o600)
-        _ = ServerPlace.write(document.path ?? "", to: place.recoveredPath)
-        logger.notice("the unsaved model is kept in \(place.recovery)")
-      } else if document.recovery == nil {
-        unlink(place.recovery)
-        unlink(place.recoveredPath)
+  func end() -> Bool {
+    let isOpened = host.world.document.recovery == nil
+    guard host.isUnsaved() else {
+      if isOpened, let recovery { remove(recovery) }
+      return true
+    }
+    if !isOpened, let recovery { keepOlder(recovery) }
+    var reasons: [String] = []
+    for file in place.recoveries {
+      do throws(any Error) {
+        try ServerPlace.makeFolder(of: file)
+        guard ServerPlace.write(host.world.document.path ?? "", to: ServerPlace.pathFile(of: file)) else {
+          throw RPCError(.saveFailed, "\(ServerPlace.pathFile(of: file)): \(errorText())")
+        }
+        try host.writeRecovery(to: file)
+        chmod(file, 0o600)
+        if isOpened, let recovery, recovery != file { remove(recovery) }
+        say("The server ends; the unsaved model is kept in \(file).", file)
+        return true
+      } catch {
+        let reason = (error as? RPCError)?.message ?? "\(error)"
+        reasons.append(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)
+        logger.error("the unsaved model cannot be kept in \(file): \(reason)")
       }
-    } catch { logger.error("the unsaved model cannot be kept: \(error)") }
+    }
+    let reason = reasons.joined(separator: "; ")
+    guard notKept == nil else {
+      say("The server ends, and the unsaved model is lost: \(reason)", nil)
+      return true
+    }
+    notKept = reason
+    say("The server does not end, as the unsaved model cannot be kept: \(reason). Save it; the next request to end loses it.", nil)
+    return false
   }
-}
 
-extension SharedHost {
+  private func say(_ message: String, _ file: String?) {
+    host.announceRecovery(message, at: file)
+    if file == nil { logger.error("\(message)") } else { logger.notice("\(message)") }
+  }
+
+  private func remove(_ recovery: String) {
+    unlink(recovery)
+    unlink(ServerPlace.pathFile(of: recovery))
+  }
+
   /// Gives the unsaved model that nobody has opened another name: it is somebody's work.
-  private func keepOlder() {
+  private func keepOlder(_ recovery: String) {
     for number in 1...1000 {
-      let other = String(place.recovery.dropLast(5)) + "-\(number).json"
+      let other = String(recovery.dropLast(5)) + "-\(number).json"
       guard access(other, F_OK) != 0 else { continue }
-      if rename(place.recovery, other) == 0 { logger.notice("the earlier unsaved model is kept in \(other)") }
+      if rename(recovery, other) == 0 { logger.notice("the earlier unsaved model is kept in \(other)") }
       return
     }
   }
@@ -65,10 +99,10 @@ func listen(_ flags: Flags, _ name: String) -> Never {
   if flags.ready != nil { _ = chdir("/") }
   var configuration = makeConfiguration(flags, logger)
   configuration.isShared = true
-  if access(place.recovery, R_OK) == 0 {
-    let path = ServerPlace.read(place.recoveredPath) ?? ""
-    configuration.recovery = (place.recovery, path.isEmpty ? nil : path)
-    logger.warning("an earlier server left an unsaved model: document/recover opens it (\(place.recovery))")
+  if let recovery = place.recovery {
+    let path = ServerPlace.read(ServerPlace.pathFile(of: recovery)) ?? ""
+    configuration.recovery = (recovery, path.isEmpty ? nil : path)
+    logger.warning("an earlier server left an unsaved model: document/recover opens it (\(recovery))")
   }
   var door: WebDoor?
   if let port = flags.webPort {
@@ -104,27 +138,40 @@ func attach(_ flags: Flags, _ name: String) -> Never {
     }
     if connection >= 0 { close(connection) }
     if attempt > 0 { poll(nil, 0, 50) }
-    start(place, flags)
+    if let reason = start(place, flags) {
+      Flags.leave("geomodel-server: no server \(name) can be started: \(reason)\n", code: 69, on: 2)
+    }
   }
-  Flags.leave("geomodel-server: no server \(name) can be started; \(place.log) may say why\n", code: 69, on: 2)
+  Flags.leave("geomodel-server: no server \(name) can be started: another one has the name and serves nobody\n", code: 69, on: 2)
 }
 
 /// Starts a server in the background, and waits until clients can connect, or it has ended.
-private func start(_ place: ServerPlace, _ flags: Flags) {
+///
+/// - Returns: why it cannot serve; nil if it does, or if another server has the name.
+private func start(_ place: ServerPlace, _ flags: Flags) -> String? {
   var ends: [CInt] = [0, 0]
-  guard pipe(&ends) == 0 else { return }
-  let log = open(place.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  guard pipe(&ends) == 0 else { return errorText() }
+  let log = open(place.log, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  let logged = log < 0 ? 0 : lseek(log, 0, SEEK_END)
   _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
   signal(SIGCHLD, SIG_IGN)
   let executable = realPath(executablePath()) ?? executablePath()
   let arguments =
     [executable, "--listen", place.name, "--ready-descriptor", "3"] + flags.replayed + flags.passed
-  _ = spawnInBackground(executable, arguments, output: log, ready: ends[1])
+  let failure = spawnInBackground(executable, arguments, output: log, ready: ends[1])
   close(ends[1])
-  if log >= 0 { close(log) }
+  defer {
+    close(ends[0])
+    if log >= 0 { close(log) }
+  }
+  guard failure == 0 else { return "\(executable): \(errorText(failure))" }
   var byte: UInt8 = 0
   while read(ends[0], &byte, 1) < 0, errno == EINTR {}
-  close(ends[0])
+  guard Readiness(rawValue: byte) == nil else { return nil }
+  var said = [UInt8](repeating: 0, count: 4096)
+  let count = log < 0 ? 0 : pread(log, &said, said.count, logged)
+  let lines = String(decoding: said[..<max(0, count)], as: UTF8.self).split(separator: "\n")
+  return lines.last.map(String.init) ?? "it has ended without a word"
 }
 
 func list(_ flags: Flags) -> Never {
@@ -174,12 +221,22 @@ func stop(_ name: String) -> Never {
   guard connection >= 0, let process = peer(of: connection)?.process, process > 0 else {
     Flags.leave("geomodel-server: there is no server \(name)\n", code: 69, on: 2)
   }
+  func refusal() -> String? {
+    status(of: place).flatMap { try? JSONDocument(Array($0.utf8)) }?.read { try? $0["notKept"].string() }
+  }
+  let wasRefused = refusal() != nil
   kill(process, SIGTERM)
   // Its end closes the connection.
-  guard isReadable(connection, within: 70_000) else {
+  for _ in 0..<140 where !isReadable(connection, within: 500) {
+    if !wasRefused, let reason = refusal() {
+      let advice = "save it, or stop the server again, which loses it"
+      Flags.leave("geomodel-server: \(name) does not end, as its unsaved model cannot be kept: \(reason); \(advice)\n", code: 75, on: 2)
+    }
+  }
+  guard isReadable(connection, within: 0) else {
     Flags.leave("geomodel-server: \(name) (process \(process)) does not end\n", code: 70, on: 2)
   }
-  let kept = access(place.recovery, R_OK) == 0 ? "; its unsaved model is in \(place.recovery)" : ""
+  let kept = place.recovery.map { "; its unsaved model is in \($0)" } ?? ""
   Flags.leave("\(name) has ended\(kept)\n", code: 0, on: 1)
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -102,7 +103,10 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
     def setUp(self) -> None:
         # The address of a socket has at most 107 bytes.
         self.folder = Path(tempfile.mkdtemp(prefix="gm", dir="/tmp"))
-        self.env = {"XDG_RUNTIME_DIR": str(self.folder)}
+        self.env = {
+            "XDG_RUNTIME_DIR": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state"), "TMPDIR": str(self.folder / "tmp"),
+        }
+        (self.folder / "tmp").mkdir()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.addCleanup(self.stop_all)
 
@@ -116,7 +120,9 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
 
     def stop_all(self) -> None:
         for server in self.servers():
-            self.run_server("--stop", server["name"])
+            # A server that cannot keep its model ends when it is told so again.
+            if self.run_server("--stop", server["name"]).returncode == 75:
+                self.run_server("--stop", server["name"])
 
     @contextlib.asynccontextmanager
     async def attached(self, count: int, *args: str, **options: Any) -> AsyncIterator[list[Any]]:
@@ -212,6 +218,28 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             self.assertNotIn("unsaved", mine.read_text())
             self.assertFalse(other.exists())
 
+    async def test_a_reader_writes_no_files(self) -> None:
+        out = self.folder / "out"
+        out.mkdir()
+        async with self.attached(1) as [writer], self.attached(1, "--read-only") as [reader]:
+            await self.overlays(writer)
+            await writer.overlay.add_graphics(overlay="o", graphics=[{"id": 1, "geometry": POINT}])
+            await writer.location.create_external(id="gps")
+            fields = [{"name": "id", "type": "string"}, {"name": "at", "type": "string"}]
+            await writer.entity.create(id="fleet", fields=fields, track_id_field="id", time_field="at")
+            for refusal in (
+                reader.location.record(location_source="gps", path=str(out / "a.gpx")),
+                reader.entity.record(entity_source="fleet", path=str(out / "a.csv")),
+                reader.feature.export(overlay="o", path=str(out / "a.geojson")),
+                reader.feature.export(overlay="o", path=str(out / "a.gpkg")),
+                reader.package.export(path=str(out / "a.gmpk")),
+            ):
+                with self.assertRaises(GeoModelError) as refused:
+                    await refusal
+                self.assertEqual(refused.exception.kind, "readOnlyClient", refused.exception)
+            self.assertEqual(list(out.iterdir()), [])
+            await writer.feature.export(overlay="o", path=str(out / "a.geojson"))
+
     # History
 
     async def overlays(self, client: Any) -> None:
@@ -265,6 +293,73 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             await second.edit.undo(own=True)
             await first.edit.undo(own=True)
             self.assertEqual(await self.graphics(first), {})
+
+    async def test_own_undo_of_several_steps_is_redone_step_by_step(self) -> None:
+        async with self.attached(2) as [first, second]:
+            await first.map.create(id="m", title="A")
+            await first.map.update(map="m", title="B")
+            await first.map.update(map="m", min_scale=500)
+            await second.map.update(map="m", max_scale=10)
+            undone = await first.edit.undo(own=True, steps=2)
+            self.assertEqual(undone["names"], ["map/update", "map/update"])
+            self.assertEqual(self.told(await second.map.get(map="m")), ("A", None, 10))
+            self.assertEqual((await first.edit.redo(own=True))["names"], ["map/update"])
+            self.assertEqual(self.told(await second.map.get(map="m")), ("B", None, 10))
+            await second.map.update(map="m", max_scale=20)
+            self.assertEqual((await first.edit.redo(own=True))["names"], ["map/update"])
+            self.assertEqual(self.told(await second.map.get(map="m")), ("B", 500, 20))
+            with self.assertRaises(GeoModelError) as none:
+                await first.edit.redo(own=True)
+            self.assertEqual(none.exception.kind, "nothingToRedo")
+            await first.edit.undo(own=True, steps=2)
+            self.assertEqual((await first.edit.redo(own=True, steps=2))["names"], ["map/update", "map/update"])
+            self.assertEqual(self.told(await second.map.get(map="m")), ("B", 500, 20))
+            while (await second.edit.history())["canUndo"]:
+                await second.edit.undo()
+            self.assertEqual((await second.map.list())["maps"], [])
+            while (await second.edit.history())["canRedo"]:
+                await second.edit.redo()
+            self.assertEqual(self.told(await second.map.get(map="m")), ("B", 500, 20))
+
+    def told(self, map: Any) -> tuple[Any, ...]:
+        return map.get("title"), map.get("minScale"), map.get("maxScale")
+
+    async def test_what_was_undone_can_be_redone_after_others_changes(self) -> None:
+        async with self.attached(2) as [first, second]:
+            await first.map.create(id="m", title="A")
+            await first.map.update(map="m", title="B")
+            await first.map.update(map="m", min_scale=500)
+            # The newest of all, one after the other.
+            await first.edit.undo(own=True)
+            await first.edit.undo(own=True)
+            self.assertTrue((await first.edit.history())["canRedo"])
+            await second.map.update(map="m", max_scale=10)
+            await second.map.update(map="m", max_scale=20)
+            await first.edit.redo(own=True)
+            self.assertEqual(self.told(await second.map.get(map="m")), ("B", None, 20))
+            await first.edit.redo(own=True)
+            self.assertEqual(self.told(await second.map.get(map="m")), ("B", 500, 20))
+            await first.edit.undo(own=True)
+            await first.map.create(id="n")
+            with self.assertRaises(GeoModelError) as none:
+                await first.edit.redo(own=True)
+            self.assertEqual(none.exception.kind, "nothingToRedo")
+            while (await second.edit.history())["canUndo"]:
+                await second.edit.undo()
+            self.assertEqual((await second.map.list())["maps"], [])
+            # What another changed meanwhile, and what was undone as ever, conflict and are gone as before.
+            await first.map.create(id="o", title="A")
+            await first.map.update(map="o", title="B")
+            await first.edit.undo(own=True)
+            await second.map.update(map="o", title="C")
+            with self.assertRaises(GeoModelError) as conflict:
+                await first.edit.redo(own=True)
+            self.assertEqual((conflict.exception.kind, conflict.exception.data["client"]), ("undoConflict", "c2"))
+            await first.map.update(map="o", min_scale=5)
+            await first.edit.undo()
+            await second.map.update(map="o", max_scale=1)
+            with self.assertRaises(GeoModelError):
+                await first.edit.redo(own=True)
 
     async def test_own_undo_leaves_what_another_took_back_and_set_again(self) -> None:
         for again in (5000, None):
@@ -390,7 +485,130 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
                 await asyncio.sleep(0.01)
             self.assertLess((await client.session.status())["residentBytes"], before + (64 << 20))
 
+    async def test_a_client_that_ends_one_direction_and_then_the_other_is_gone(self) -> None:
+        async with self.attached(1) as [client]:
+            await client.clock.set(mode="manual")
+            await self.overlays(client)
+            raw = Raw(self.socket_path())
+            raw.call("initialize", {"protocolVersions": ["0.7"]})
+            centre = {"type": "centerAndScale", "center": POINT, "spatialReference": "EPSG:4326", "targetScale": 1000}
+            raw.send("view/animateViewpoint", {"view": "v", "viewpoint": centre, "duration": 5}, 2)
+            raw.socket.shutdown(socket.SHUT_WR)
+            self.assertEqual(len((await client.client.list())["clients"]), 2)
+            before = time.monotonic()
+            raw.close()
+            while len((await client.client.list())["clients"]) > 1:
+                await asyncio.sleep(0.01)
+            self.assertLess(time.monotonic() - before, 5)
+
+    async def test_many_leave_at_once(self) -> None:
+        async with self.attached(1) as [client]:
+            times = []
+            for count in (200, 800):
+                many = [Raw(self.socket_path()) for _ in range(count)]
+                for raw in many:
+                    raw.call("initialize", {"protocolVersions": ["0.7"]})
+                before = time.monotonic()
+                for raw in many:
+                    raw.close()
+                while len((await client.client.list())["clients"]) > 1:
+                    await asyncio.sleep(0.005)
+                times.append(time.monotonic() - before)
+            self.assertLess(times[1], 8 * times[0] + 1)
+
+    async def test_more_than_the_pipes_hold_goes_both_ways(self) -> None:
+        # A client that writes all before it reads anything.
+        ran = subprocess.Popen(
+            [str(SERVER), "--attach", "t"], env={**os.environ, **self.env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        sink, source = ran.stdin, ran.stdout
+        assert sink is not None and source is not None
+        messages = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersions": ["0.7"]}}]
+        messages += [
+            {"jsonrpc": "2.0", "id": id, "method": "session/echo", "params": {"value": "x" * 300_000}} for id in range(1, 11)
+        ]
+        text = b"".join(json.dumps(each).encode() + b"\n" for each in messages)
+        writing = asyncio.ensure_future(asyncio.to_thread(lambda: (sink.write(text), sink.close())))
+        lines = await asyncio.to_thread(lambda: [json.loads(line) for line in source])
+        await writing
+        self.assertEqual([line["id"] for line in lines if "id" in line], list(range(11)))
+        self.assertEqual(ran.wait(30), 0)
+        source.close()
+
     # Web sockets
+
+    async def test_the_client_connects_over_a_web_socket(self) -> None:
+        async with self.attached(1, "--listen-web", "0") as [client]:
+            url = (self.folder / "geomodel-server" / "t.web").read_text().strip()
+            async with geomodel.connect(url, client_name="web") as web:
+                self.assertEqual((web.client_id, web.pid, web.exit_status), ("c2", 0, None))
+                await web.map.create(id="m", title="A\nB")
+                self.assertEqual((await client.map.get(map="m"))["title"], "A\nB")
+                for size in (1, 125, 126, 65_535, 65_536, 3_000_000):
+                    self.assertEqual(await web.session.echo(value="é" * size), {"value": "é" * size})
+                self.assertEqual(await asyncio.gather(*(web.session.echo(value=n) for n in range(100))), [{"value": n} for n in range(100)])
+                async with web.observe("/maps/m/title") as seen:
+                    await client.map.update(map="m", title="C")
+                    await self.until(seen, lambda state: state == {"maps": {"m": {"title": "C"}}})
+                with self.assertRaises(GeoModelError) as unknown:
+                    await web.map.get(map="none")
+                self.assertEqual(unknown.exception.kind, "unknownId")
+            with self.assertRaises(ClosedError):
+                await web.map.list()
+            while len((await client.client.list())["clients"]) > 1:
+                await asyncio.sleep(0.01)
+            async with geomodel.connect(url, read_only=True) as reader:
+                with self.assertRaises(GeoModelError):
+                    await reader.map.create(id="n")
+            with geomodel.connect_sync(url) as blocking:
+                self.assertEqual(len(blocking.map.list()["maps"]), 1)
+            lost = await geomodel.connect(url)
+            self.run_server("--stop", "t")
+            with self.assertRaises((ServerDiedError, ClosedError)):
+                for _ in range(1000):
+                    await lost.session.echo(value=1)
+            for _ in range(2):
+                with self.assertRaises(ServerDiedError):
+                    await lost.reattach()
+            await lost.close()
+
+    async def test_addresses_that_lead_nowhere_are_refused(self) -> None:
+        for address in ("http://127.0.0.1:1/", "ws://", "ws://127.0.0.1:99999/", "", "ws://a b/"):
+            with self.assertRaises(geomodel.EncodeError):
+                geomodel.connect(address)
+        async with self.attached(1, "--listen-web", "0"):
+            url = (self.folder / "geomodel-server" / "t.web").read_text().strip()
+            for wrong, reason in ((url[:-1], "token is wrong"), (url.replace("/?", "/x?"), "404"), ("ws://127.0.0.1:1/", "no server")):
+                with self.assertRaises(ServerDiedError) as refused:
+                    await geomodel.connect(wrong)
+                self.assertIn(reason, str(refused.exception))
+                self.assertNotIn(url[-20:], str(refused.exception))
+
+    async def test_what_is_no_web_socket_ends_the_client(self) -> None:
+        accept = "Sec-WebSocket-Accept: "
+
+        async def serve(answer: bytes) -> tuple[asyncio.Server, str]:
+            async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                head = await reader.readuntil(b"\r\n\r\n")
+                key = head.partition(b"Sec-WebSocket-Key: ")[2].partition(b"\r\n")[0]
+                sha = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()).decode()
+                writer.write(answer.replace(b"KEY", sha.encode()))
+                writer.write_eof()
+                writer.close()
+
+            server = await asyncio.start_server(talk, "127.0.0.1", 0)
+            return server, f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+
+        good = b"HTTP/1.1 101 Go\r\n" + accept.encode() + b"KEY\r\n\r\n"
+        for answer in (
+            b"", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n", good.replace(b"KEY", b"x"), b"x" * 1_000_000, good, good + b"\x81",
+            good + b"\x81\xff", good + b"\xf1\x00", good + b"\x80\x00", good + b"\x09\x00", good + b"\x82\x01a", good + b"\x81\x01{",
+            good + b"\x88\x02\x03\xe8", good + b"\x81\x7f" + b"\xff" * 8,
+        ):
+            server, url = await serve(answer)
+            with self.assertRaises(geomodel.Error, msg=answer[-20:]):
+                await geomodel.connect(url, start_timeout=10)
+            server.close()
 
     def address(self) -> tuple[int, str]:
         url = (self.folder / "geomodel-server" / "t.web").read_text().strip()
@@ -490,6 +708,48 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(ClosedError):
                 await client.reattach()
 
+    async def test_attaching_again_may_be_tried_again(self) -> None:
+        async with geomodel.launch(SERVER, attach="t", env=self.env) as client:
+            await self.overlays(client)
+            async with client.observe("/maps/*/title") as titles:
+                self.run_server("--stop", "t")
+                with self.assertRaises(ServerDiedError):
+                    while True:
+                        await titles.get(30)
+                # The server cannot start: its socket's place is taken.
+                (self.folder / "geomodel-server" / "t.sock" / "x").mkdir(parents=True)
+                for _ in range(2):
+                    with self.assertRaises(ServerDiedError) as refused:
+                        await client.reattach()
+                    self.assertIn("t.sock", str(refused.exception))
+                    with self.assertRaises(ServerDiedError):
+                        await client.map.list()
+                shutil.rmtree(self.folder / "geomodel-server" / "t.sock")
+                # Two at once: the second finds it attached.
+                again = await asyncio.gather(client.reattach(), client.reattach(), return_exceptions=True)
+                self.assertEqual(again[0], [])
+                self.assertIsInstance(again[1], ClosedError)
+                await client.map.create(id="n", title="B")
+                await self.until(titles, lambda state: state.get("maps") == {"n": {"title": "B"}})
+                # A killed daemon, then a killed forwarder.
+                for lose in (lambda: os.kill(self.servers()[0]["process"], signal.SIGKILL), lambda: self.kill_forwarder(client)):
+                    lose()
+                    with self.assertRaises((ServerDiedError, GeoModelError)):
+                        while True:
+                            await client.session.echo(value=1)
+                    with self.assertRaises(ServerDiedError):
+                        while True:
+                            await titles.get(30)
+                    self.assertEqual(await client.reattach(), [])
+                    self.assertEqual(await client.session.echo(value=1), {"value": 1})
+            self.run_server("--stop", "t")
+            with self.assertRaises(ServerDiedError):
+                while True:
+                    await client.session.echo(value=1)
+        # Closed while it is lost.
+        with self.assertRaises(ClosedError):
+            await client.reattach()
+
     async def test_an_unsaved_model_is_kept_and_recovered(self) -> None:
         document = self.folder / "world.json"
         async with self.attached(1) as [client]:
@@ -510,6 +770,47 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
             await client.document.save()
         self.assertNotIn("recovery", self.run_server("--stop", "t").stdout)
         self.assertIn("unsaved", document.read_text())
+
+    async def test_a_model_that_cannot_be_kept_beside_the_socket_is_kept_elsewhere(self) -> None:
+        async with self.attached(1) as [client]:
+            await client.map.create(id="m", title="unsaved")
+            (self.folder / "geomodel-server" / "t.recovery.json" / "x").mkdir(parents=True)
+            notices = client.notifications("$/logMessage")
+            self.assertIn("state/geomodel-server/t.recovery.json", self.run_server("--stop", "t").stdout)
+            notice = await notices.get(30)
+            self.assertEqual((notice["level"], notice["event"]), ("warning", "modelKept"))
+            self.assertEqual(Path(notice["path"]), self.folder / "state" / "geomodel-server" / "t.recovery.json")
+            self.assertEqual(Path(notice["path"]).stat().st_mode & 0o777, 0o600)
+        async with self.attached(1) as [client]:
+            await client.document.recover()
+            self.assertEqual((await client.map.get(map="m"))["title"], "unsaved")
+            await client.document.save_as(path=str(self.folder / "w.json"))
+        self.assertNotIn("recovery", self.run_server("--stop", "t").stdout)
+
+    async def test_a_model_that_can_be_kept_nowhere_is_not_lost_at_once(self) -> None:
+        async with self.attached(1) as [client]:
+            await client.map.create(id="m", title="unsaved")
+            for folder in ("geomodel-server", "state/geomodel-server", f"tmp/geomodel-server-{os.getuid()}"):
+                (self.folder / folder / "t.recovery.json" / "x").mkdir(parents=True)
+                (self.folder / folder).chmod(0o700)
+            notices = client.notifications("$/logMessage")
+            refused = self.run_server("--stop", "t")
+            self.assertEqual(refused.returncode, 75)
+            self.assertIn("cannot be kept", refused.stderr)
+            notice = await notices.get(30)
+            self.assertEqual((notice["level"], notice["event"]), ("error", "modelNotKept"))
+            self.assertEqual((await client.map.get(map="m"))["title"], "unsaved")
+            self.assertEqual(self.run_server("--stop", "t").returncode, 0)
+
+    async def test_half_an_edit_is_not_kept(self) -> None:
+        async with self.attached(1) as [client]:
+            await client.map.create(id="m", title="whole")
+            await client.edit.begin(name="drag")
+            await client.map.update(map="m", title="half")
+            self.run_server("--stop", "t")
+        async with self.attached(1) as [client]:
+            await client.document.recover()
+            self.assertEqual((await client.map.get(map="m"))["title"], "whole")
 
     async def test_a_model_that_nobody_recovered_is_kept(self) -> None:
         for name in ("precious", "other"):
@@ -544,6 +845,23 @@ class SharingTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(len((await started[0].client.list())["clients"]), 5)
         for client in started:
             await client.close()
+
+    def test_what_cannot_succeed_fails_at_once(self) -> None:
+        taken = socket.create_server(("127.0.0.1", 0))
+        port = str(taken.getsockname()[1])
+        for folder, flags, reason in ((None, ["--listen-web", port], port), ("t.sock/x", [], "t.sock"), ("t.lock", [], "t.lock")):
+            (self.folder / "geomodel-server").mkdir(mode=0o700)
+            if folder is not None:
+                (self.folder / "geomodel-server" / folder).mkdir(parents=True)
+            before = time.monotonic()
+            refused = self.run_server("--attach", "t", *flags)
+            self.assertEqual(refused.returncode, 69, refused)
+            self.assertIn("no server t can be started", refused.stderr)
+            self.assertIn(reason, refused.stderr)
+            self.assertNotIn("has the name", refused.stderr)
+            self.assertLess(time.monotonic() - before, 8)
+            shutil.rmtree(self.folder / "geomodel-server")
+        taken.close()
 
     def test_names_and_folders_are_checked(self) -> None:
         for name in ("../x", ".x", "a/b", "x" * 65):

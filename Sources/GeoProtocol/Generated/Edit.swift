@@ -88,7 +88,8 @@ public enum EditProtocol {
       /// Number of steps. If there are fewer, the request is refused.
       public var steps: Int
       /// Only steps of this client. A step that is not the newest stays in the history, and what takes it back is a
-      /// further step, which `edit/redo` with `own` takes back again.
+      /// further step, which `edit/redo` with `own` takes back again; several `steps` on a shared server are taken
+      /// back by one each.
       public var own: Bool
 
       public init(steps: Int = 1, own: Bool = false) {
@@ -134,7 +135,8 @@ public enum EditProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Number of steps. If there are fewer, the request is refused.
       public var steps: Int
-      /// Only steps that this client has taken back with `own`, newest first.
+      /// Only steps that this client has taken back with `own`, the last one first, whatever others have changed
+      /// since: what this client has changed since discards them.
       public var own: Bool
 
       public init(steps: Int = 1, own: Bool = false) {

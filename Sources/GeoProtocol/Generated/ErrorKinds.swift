@@ -93,7 +93,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// `step` and `client` name the later one.
   case undoConflict
   /// The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached with), and
-  /// the request would change the model.
+  /// the request would change the model or write a file: a document, a package, an export, a picture, a recording.
   case readOnlyClient
   /// The server that several clients share has ended before it answered. Whether the request took effect is not
   /// known. Answered by `geomodel-server --attach`.

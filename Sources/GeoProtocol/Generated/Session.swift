@@ -788,6 +788,15 @@ public enum SessionProtocol {
     case debug
   }
 
+  /// What a message is about, for programs.
+  public enum LogEvent: String, WireEnum {
+    /// The server ends, and its unsaved model is kept in the file `path`, which `document/recover` of the next server
+    /// opens.
+    case modelKept
+    /// The server was told to end, and its unsaved model cannot be kept anywhere: it goes on until it is told again.
+    case modelNotKept
+  }
+
   /// The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id as
   /// it was written.
   static func readRequestId(_ json: JSONValue) throws(JSONError) -> JSONOpaque {
@@ -1306,8 +1315,8 @@ public enum SessionProtocol {
       public var strict: Bool?
       /// The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).
       public var clock: ClockProtocol.ClockMode?
-      /// Whether the client only reads: what would change the model is refused with `readOnlyClient`, but for its own
-      /// presence (`client/update`).
+      /// Whether the client only reads: what would change the model or write a file is refused with `readOnlyClient`,
+      /// but for its own presence (`client/update`).
       public var readOnly: Bool
       /// Where the sizes of texts in this session come from. `estimated` places labels the same way on every machine.
       public var textMetrics: PictureProtocol.TextMetrics
@@ -1840,10 +1849,18 @@ public enum SessionProtocol {
       public var level: SessionProtocol.LogLevel
       /// For people.
       public var message: String
+      /// What it is about, where programs have to know.
+      public var event: SessionProtocol.LogEvent?
+      /// The file that it is about, absolute.
+      public var path: String?
 
-      public init(level: SessionProtocol.LogLevel, message: String) {
+      public init(
+        level: SessionProtocol.LogLevel, message: String, event: SessionProtocol.LogEvent? = nil, path: String? = nil
+      ) {
         self.level = level
         self.message = message
+        self.event = event
+        self.path = path
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1852,6 +1869,14 @@ public enum SessionProtocol {
         level.encode(to: &writer)
         writer.key("message")
         writer.value(message)
+        if let event {
+          writer.key("event")
+          event.encode(to: &writer)
+        }
+        if let path {
+          writer.key("path")
+          writer.value(path)
+        }
         writer.endObject()
       }
     }

@@ -168,6 +168,7 @@ extension FilePolicy {
   ///
   /// - Parameter path: an absolute path.
   package func resolveForWriting(_ path: String) throws(RPCError) -> HeldName {
+    if isReadOnly { throw RPCError(.readOnlyClient, "This client only reads, and the request would write a file.") }
     if FilePolicy.isAddress(path) {
       throw RPCError(FileRefusal.refused(path: path, reason: "addresses are only read"))
     }

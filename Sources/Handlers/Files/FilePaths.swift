@@ -8,7 +8,7 @@ import JSONRPC
 package struct FilePaths: Sendable {
   /// The directory that relative paths start from; nil if the client's root is not a directory on this machine.
   package private(set) var root: String?
-  package let policy: FilePolicy
+  package private(set) var policy: FilePolicy
 
   /// - Parameters:
   ///   - allowedDirectories: folders of files that may be read; empty for no restriction.
@@ -27,6 +27,9 @@ package struct FilePaths: Sendable {
 
   /// Sets the root to `initialize.rootUri`, which editors also give for remote folders. Relative paths are then refused when used.
   package mutating func setRoot(uri: String) { root = try? path(uri) }
+
+  /// From now on nothing may be written.
+  package mutating func forbidWriting() { policy.isReadOnly = true }
 
   /// The same rules, with another directory for relative paths.
   package func rooted(at folder: String) -> FilePaths {

@@ -15,6 +15,8 @@ final class PipeTransport: ChannelInboundHandler {
 
   private let session: Session
   private let finish: (Int32) -> Void
+  /// Whether the client may end both directions, one after the other, and is then gone.
+  private let isSocket: Bool
   /// Written behind everything at an end that is none of the client's: its exit code, for what forwards the connection.
   private let farewell: ((Int32) -> [UInt8])?
   /// The channel's own, non-blocking descriptor: written to directly while nothing waits in the channel.
@@ -46,9 +48,10 @@ final class PipeTransport: ChannelInboundHandler {
   ///   - farewell: what is written at the end, by exit code.
   ///   - finish: called once with the exit code when everything has ended.
   init(
-    session: Session, input: CInt, output: CInt, isWorking: @escaping () -> Bool, farewell: ((Int32) -> [UInt8])? = nil,
-    finish: @escaping (Int32) -> Void
+    session: Session, input: CInt, output: CInt, isWorking: @escaping () -> Bool, isSocket: Bool = false,
+    farewell: ((Int32) -> [UInt8])? = nil, finish: @escaping (Int32) -> Void
   ) {
+    self.isSocket = isSocket
     self.farewell = farewell
     self.session = session
     self.input = input
@@ -112,9 +115,21 @@ final class PipeTransport: ChannelInboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard case ChannelEvent.inputClosed? = event as? ChannelEvent else { return }
-    // Of a socket both directions may have ended at once: nobody waits for answers.
-    if farewell != nil, isHungUp(output) { return session.end(.atOnce(code: 1)) }
-    session.endOfInput()
+    guard isSocket else { return session.endOfInput() }
+    if !endIfHungUp() { session.endOfInput() }
+  }
+
+  /// Ends the session if nobody waits for answers, and looks again if somebody still does: a channel whose input has ended notices
+  /// the end of the other direction only when it writes.
+  private func endIfHungUp() -> Bool {
+    guard !isFinished else { return true }
+    if isHungUp(output) {
+      session.end(.atOnce(code: 1))
+      return true
+    }
+    let bound = LoopBound(self, on: session.loop)
+    session.loop.schedule(after: 100_000_000) { _ = bound.value.endIfHungUp() }
+    return false
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { broken(error) }

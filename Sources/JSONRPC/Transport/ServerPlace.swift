@@ -11,9 +11,6 @@ public struct ServerPlace: Sendable {
   public var socket: String { path("sock") }
   /// Held by the server of the name as long as it lives, however it ends.
   public var lock: String { path("lock") }
-  /// The unsaved model of a server that had to end, as a document, and the path of its own document.
-  public var recovery: String { path("recovery.json") }
-  public var recoveredPath: String { path("recovery.path") }
   /// The address of its web socket, with the token, and on a line of its own that of its page, if it has one.
   public var web: String { path("web") }
   /// Port and token of its page, which outlive it: an open page goes on with the next server of the name.
@@ -53,8 +50,7 @@ public struct ServerPlace: Sendable {
 
   /// Beneath the user's folder for this; without one beneath that for temporary files.
   private static var folder: String {
-    if let path = getenv("XDG_RUNTIME_DIR"), path.pointee == UInt8(ascii: "/") { return String(cString: path) + "/geomodel-server" }
-    return "/tmp/geomodel-server-\(getuid())"
+    folder("XDG_RUNTIME_DIR").map { $0 + "/geomodel-server" } ?? "/tmp/geomodel-server-\(getuid())"
   }
 
   /// Makes the folder, and checks that nobody else may enter it.
@@ -67,10 +63,15 @@ public struct ServerPlace: Sendable {
     }
   }
 
-  /// Takes the lock for the life of this process. False if another server has it.
-  public func takeLock() -> Bool {
+  /// Takes the lock for the life of this process.
+  public func takeLock() throws(PlaceError) {
     let descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    return descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      guard descriptor < 0 || errno != EWOULDBLOCK else {
+        throw PlaceError("another server has the name \(name)", isTaken: true)
+      }
+      throw PlaceError("\(lock): \(errorText())")
+    }
   }
 
   /// Writes a text to one of the files, which is for its owner alone.
@@ -109,7 +110,62 @@ public struct ServerPlace: Sendable {
 /// Why a server of a name cannot be found or started.
 public struct PlaceError: Error, CustomStringConvertible {
   public let description: String
-  init(_ description: String) { self.description = description }
+  /// Whether another server has the name, or one that is about to end.
+  let isTaken: Bool
+
+  init(_ description: String, isTaken: Bool = false) {
+    self.description = description
+    self.isTaken = isTaken
+  }
+}
+
+/// What a server says to the process that starts it; nothing if it cannot serve.
+public enum Readiness: UInt8 {
+  case ready = 0x52
+  /// Another server has the name.
+  case taken = 0x54
+
+  func say(_ descriptor: CInt) {
+    _ = withUnsafeBytes(of: rawValue) { writeBytes(descriptor, $0) }
+    close(descriptor)
+  }
+}
+
+// Unsaved models of servers that had to end.
+extension ServerPlace {
+  /// Where one may be kept: beside the socket; if that fails in the user's folder for state, then in that for temporary files.
+  public var recoveries: [String] {
+    let home = Self.folder("XDG_STATE_HOME") ?? Self.folder("HOME").map { $0 + "/.local/state" }
+    let folders = [folder, home.map { $0 + "/geomodel-server" }, Self.temporaryFolder].compactMap { $0 }
+    return folders.map { "\($0)/\(name).recovery.json" }
+  }
+
+  /// The one that was kept last; nil if there is none.
+  public var recovery: String? {
+    func time(_ path: String) -> (Int, Int)? {
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else { return nil }
+      return (Int(status.modified.tv_sec), Int(status.modified.tv_nsec))
+    }
+    return recoveries.compactMap { path in time(path).map { (path, $0) } }.max { $0.1 < $1.1 }?.0
+  }
+
+  /// The file with the path of the document that an unsaved model had.
+  public static func pathFile(of recovery: String) -> String { String(recovery.dropLast(5)) + ".path" }
+
+  /// Makes the folder of one of ``recoveries``.
+  public static func makeFolder(of recovery: String) throws(PlaceError) {
+    let folder = String(recovery.prefix(upTo: recovery.lastIndex(of: "/") ?? recovery.endIndex))
+    for slash in folder.indices where slash > folder.startIndex && folder[slash] == "/" { _ = mkdir(String(folder[..<slash]), 0o700) }
+    try prepare(folder)
+  }
+
+  private static func folder(_ variable: String) -> String? {
+    guard let path = getenv(variable), path.pointee == UInt8(ascii: "/") else { return nil }
+    return String(cString: path)
+  }
+
+  private static var temporaryFolder: String { (folder("TMPDIR") ?? "/tmp") + "/geomodel-server-\(getuid())" }
 }
 
 /// The line that may precede a connection's messages, after a NUL: who connects, or what is asked without becoming a client.

@@ -3,9 +3,9 @@
 
 import Platform
 
-/// Ignores SIGPIPE and SIGXFSZ. The signals that end the process do so after `cleanUp`. To be called before
-/// any other thread is started, since threads inherit the mask of blocked signals.
-func installSignals(_ ends: [CInt] = [SIGTERM, SIGINT], cleanUp: @escaping @Sendable () -> Void) {
+/// Ignores SIGPIPE and SIGXFSZ. The signals that end the process do so after `cleanUp`, unless that returns false. To be called
+/// before any other thread is started, since threads inherit the mask of blocked signals.
+func installSignals(_ ends: [CInt] = [SIGTERM, SIGINT], cleanUp: @escaping @Sendable () -> Bool) {
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   var ending = sigset_t()
@@ -15,8 +15,9 @@ func installSignals(_ ends: [CInt] = [SIGTERM, SIGINT], cleanUp: @escaping @Send
   startThread { [ending] in
     var set = ending
     var number: CInt = 0
-    while sigwait(&set, &number) != 0 {}
-    cleanUp()
+    repeat {
+      while sigwait(&set, &number) != 0 {}
+    } while !cleanUp()
     signal(number, SIG_DFL)
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
     kill(getpid(), number)

@@ -15,8 +15,8 @@ public protocol SharedService: AnyObject {
   func status() -> [UInt8]
   /// Whether nothing would be lost or interrupted if the server ended.
   var isIdle: Bool { get }
-  /// Called before the end.
-  func end()
+  /// Called before the end. False if something would be lost, once: the server ends all the same when it is asked again.
+  func end() -> Bool
 }
 
 public final class SocketServer {
@@ -55,15 +55,17 @@ public final class SocketServer {
     at place: ServerPlace, web: WebDoor? = nil, linger: UInt64, logger: Logger, waitingLimit: Int, ready: CInt?, atEnd: @escaping @Sendable () -> Void,
     makeService: @escaping @Sendable (any Loop) -> any SharedService
   ) -> Never {
-    guard place.takeLock() else {
-      logger.critical("another server has the name \(place.name)")
+    do throws(PlaceError) { try place.takeLock() } catch {
+      logger.critical("\(error)")
+      if error.isTaken, let ready { Readiness.taken.say(ready) }
       _exit(69)
     }
     raiseFileLimit()
     let ending = Ended()
     installSignals([SIGTERM, SIGINT, SIGHUP]) {
-      ending.wait()
+      guard ending.wait() else { return false }
       atEnd()
+      return true
     }
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
       let loop = NIOLoop(eventLoop, waitingLimit: waitingLimit)
@@ -76,10 +78,7 @@ public final class SocketServer {
       let bound = LoopBound(server, on: loop)
       ending.begin.withLock { begin in
         begin = { done in
-          loop.execute {
-            bound.value.finish()
-            done()
-          }
+          loop.execute { done(bound.value.finish()) }
         }
       }
       if let web {
@@ -93,10 +92,10 @@ public final class SocketServer {
             unlink(place.socket)
             _exit(71)
           }
-          if let ready { close(ready) }
+          if let ready { Readiness.ready.say(ready) }
         }
       } else if let ready {
-        close(ready)
+        Readiness.ready.say(ready)
       }
       server.linger(atLeast: 10_000_000_000)
       startThread { accept(at: listening) { descriptor in loop.execute { bound.value.take(descriptor) } } }
@@ -151,7 +150,7 @@ public final class SocketServer {
     let transport = PipeTransport(
       session: session, input: input, output: output,
       // Another client's request shall not wait for a reply of this one.
-      isWorking: { [unowned self] in loop.isWorking || transports.count > 1 }, farewell: farewell
+      isWorking: { [unowned self] in loop.isWorking || transports.count > 1 }, isSocket: true, farewell: farewell
     ) { [eventLoop] (_: Int32) in
       // In a later turn, in which nothing of the session runs any more.
       eventLoop.execute {
@@ -177,15 +176,15 @@ public final class SocketServer {
       let server = bound.value
       guard server.transports.isEmpty, server.webSockets == 0 else { return }
       guard server.service.isIdle else { return server.linger(atLeast: 1_000_000_000) }
-      server.finish()
-      _exit(0)
+      if server.finish() { _exit(0) }
     }
   }
 
-  private func finish() {
-    service.end()
+  private func finish() -> Bool {
+    guard service.end() else { return false }
     unlink(place.web)
     unlink(place.socket)
+    return true
   }
 }
 
@@ -205,13 +204,19 @@ extension SocketServer: WebService {
 /// Runs the end on the loop, however it is asked for.
 private final class Ended: Sendable {
   /// Set once the server listens; a signal before that finds nothing to end.
-  let begin = Mutex<(@Sendable (_ done: @escaping @Sendable () -> Void) -> Void)?>(nil)
+  let begin = Mutex<(@Sendable (_ done: @escaping @Sendable (Bool) -> Void) -> Void)?>(nil)
+  private let isRefused = Atomic(false)
 
-  func wait() {
-    guard let begin = begin.withLock({ $0 }) else { return }
+  /// False if the end is refused.
+  func wait() -> Bool {
+    guard let begin = begin.withLock({ $0 }) else { return true }
+    isRefused.store(false, ordering: .relaxed)
     let done = DispatchSemaphore(value: 0)
-    begin { done.signal() }
-    _ = done.wait(timeout: .now() + 60)
+    begin { [self] ends in
+      isRefused.store(!ends, ordering: .relaxed)
+      done.signal()
+    }
+    return done.wait(timeout: .now() + 60) == .timedOut || !isRefused.load(ordering: .relaxed)
   }
 }
 

@@ -31,6 +31,7 @@ public enum StdioServer {
       atEnd()
       streams.giveBack()
       trace?.close()
+      return true
     }
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
       let loop = NIOLoop(eventLoop, waitingLimit: waitingLimit)

@@ -105,6 +105,21 @@ extension Session.LogLevel: WireWord {
   }
 }
 
+extension Session.LogEvent: WireWord {
+  package init(_ wire: SessionProtocol.LogEvent) {
+    switch wire {
+    case .modelKept: self = .modelKept
+    case .modelNotKept: self = .modelNotKept
+    }
+  }
+  package var wire: SessionProtocol.LogEvent {
+    switch self {
+    case .modelKept: .modelKept
+    case .modelNotKept: .modelNotKept
+    }
+  }
+}
+
 extension Binding.Access: WireWord {
   package init(_ wire: BindingProtocol.BindingAccess) {
     switch wire {
@@ -1100,14 +1115,14 @@ extension Wire {
   /// The enumerations of the model that have the words of one of the protocol.
   package static let words: [any WireWord.Type] = [
     WorkPriority.self, Progress.Kind.self, Session.Trace.self, ReaderConfinement.self,
-    Session.LogLevel.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self, FileAttribute.self,
-    ObservationFault.self, EntityFeatures.self, Statistic.Kind.self, GeometryOperation.Cap.self,
-    GeometryOperation.Join.self, GeodeticCurve.self, Notation.self, NotationStyle.Marks.self,
-    GeotriggerRule.self, FenceRelation.self, FenceAccuracyMode.self, GeotriggerWarning.self,
-    GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self, GroupVisibilityMode.self,
-    LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self, LocationRefusal.self,
-    SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self, Interpolation.self,
-    FieldType.self, HeightDatum.self, SlopeMethod.self, SimpleMarkerSymbol.Style.self,
+    Session.LogLevel.self, Session.LogEvent.self, Binding.Access.self, Link.Direction.self, Clock.Mode.self,
+    FileAttribute.self, ObservationFault.self, EntityFeatures.self, Statistic.Kind.self,
+    GeometryOperation.Cap.self, GeometryOperation.Join.self, GeodeticCurve.self, Notation.self,
+    NotationStyle.Marks.self, GeotriggerRule.self, FenceRelation.self, FenceAccuracyMode.self,
+    GeotriggerWarning.self, GeotriggerEvent.Kind.self, GeotriggerEvent.Cause.self, Layer.Kind.self,
+    GroupVisibilityMode.self, LayerRole.self, LocationSource.Kind.self, LocationAuthorization.self,
+    LocationRefusal.self, SharedLocationDisplay.Symbol.self, RenderingMode.self, SelectionMode.self,
+    Interpolation.self, FieldType.self, HeightDatum.self, SlopeMethod.self, SimpleMarkerSymbol.Style.self,
     SimpleLineSymbol.Style.self, SimpleFillSymbol.Style.self, TextSymbol.FontStyle.self,
     TextSymbol.FontWeight.self, TextSymbol.HorizontalAlignment.self, TextSymbol.VerticalAlignment.self,
     VisualVariable.Rotation.self, LabelDefinition.Placement.self, ClassificationMethod.self,

@@ -403,7 +403,8 @@ class UndoConflictError(GeoModelError):
 
 class ReadOnlyClientError(GeoModelError):
     """The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached
-    with), and the request would change the model.
+    with), and the request would change the model or write a file: a document, a package, an export, a
+    picture, a recording.
     """
 
     kind = "readOnlyClient"

@@ -1394,8 +1394,8 @@ class EditMethods(SyncCaller):
         Args:
             steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
             own: Only steps of this client. A step that is not the newest stays in the history, and what
-                takes it back is a further step, which `edit/redo` with `own` takes back again. (default
-                False)
+                takes it back is a further step, which `edit/redo` with `own` takes back again; several
+                `steps` on a shared server are taken back by one each. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1426,7 +1426,8 @@ class EditMethods(SyncCaller):
 
         Args:
             steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
-            own: Only steps that this client has taken back with `own`, newest first. (default False)
+            own: Only steps that this client has taken back with `own`, the last one first, whatever
+                others have changed since: what this client has changed since discards them. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
