@@ -42,6 +42,8 @@ final class PipeTransport: ChannelInboundHandler {
   private var isReading = true
   private var graceTimer: LoopTimer?
   private var isFinished = false
+  /// The descriptor of a socket whose input has ended; -1 before.
+  private var half: CInt = -1
 
   /// - Parameters:
   ///   - isWorking: whether other threads of the process are busy.
@@ -116,14 +118,15 @@ final class PipeTransport: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard case ChannelEvent.inputClosed? = event as? ChannelEvent else { return }
     guard isSocket else { return session.endOfInput() }
+    // A copy: at the end of the other direction NIO closes its own silently, even while a write waits.
+    half = fcntl(output, F_DUPFD_CLOEXEC, 3)
     if !endIfHungUp() { session.endOfInput() }
   }
 
-  /// Ends the session if nobody waits for answers, and looks again if somebody still does: a channel whose input has ended notices
-  /// the end of the other direction only when it writes.
+  /// Ends the session if nobody waits for answers, and looks again if somebody still does.
   private func endIfHungUp() -> Bool {
     guard !isFinished else { return true }
-    if isHungUp(output) {
+    if half >= 0, isHungUp(half) {
       session.end(.atOnce(code: 1))
       return true
     }
@@ -229,6 +232,7 @@ final class PipeTransport: ChannelInboundHandler {
     guard !isFinished else { return }
     isFinished = true
     graceTimer?.cancel()
+    if half >= 0 { close(half) }
     if let farewell, saysFarewell, sent == sending.count {
       _ = farewell(code).withUnsafeBytes { writeBytes(output, $0) }
     }
