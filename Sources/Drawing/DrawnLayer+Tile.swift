@@ -11,6 +11,8 @@ package struct TileOptions: Sendable {
   package let address: TileAddress
   /// The attributes; nil for all.
   package var properties: [String]?
+  /// Whether to add what a style needs; see ``LayerStyle``.
+  package var portrayal = true
   package var maxFeatures = 10_000
   /// Of the tile; nil for no limit.
   package var maxBytes: Int?
@@ -59,7 +61,7 @@ extension DrawnLayer {
   }
 
   /// The rows that are drawn by themselves, in drawing order.
-  private func drawnRows(
+  func drawnRows(
     in boxes: [Envelope]?, _ clusters: DrawnClusters?, checking check: CancellationCheck
   ) throws -> [UInt32] {
     let found = try boxes.map { try store.rows(in: $0, checking: check) } ?? store.rowsAscending(checking: check)
@@ -79,7 +81,7 @@ extension DrawnLayer {
   }
 
   /// The largest of the rows by the greater side of their box; of those of equal size, those with the greatest mixed id.
-  private func thinned(_ rows: [UInt32], to limit: Int, checking check: CancellationCheck) throws -> [UInt32] {
+  func thinned(_ rows: [UInt32], to limit: Int, checking check: CancellationCheck) throws -> [UInt32] {
     guard rows.count > limit else { return rows }
     guard limit > 0 else { return [] }
     var items: [SortItem] = []

@@ -25,6 +25,8 @@ struct TileWriter: ~Copyable {
   /// Whether the attribute of a column is wanted, and the number of its key once it has one.
   private let isWanted: [Bool]
   private var keys: [UInt32?]
+  /// What styles need beside fields; nil if that is not wanted.
+  private let attributes: StyleAttributes?
   private var failedCount = 0
 
   /// Alternating x and y of the features that are written next, and where each lies.
@@ -44,7 +46,8 @@ struct TileWriter: ~Copyable {
       drawn.reference == .webMercator ? nil : try MapTransform(from: drawn.reference, to: .webMercator, transformer)
     isBatched = transform?.keepsLines != false || drawn.store.isOfPoints
     layer = TileLayer(name: drawn.object.id)
-    let wanted = options.properties.map { Set($0.map { Text($0) }) }
+    attributes = options.portrayal ? StyleAttributes(drawn.portrayal.renderer, schema: drawn.store.schema) : nil
+    let wanted = options.properties.map { [attributes] in Set($0.map { Text($0) }).union(attributes?.fields ?? []) }
     isWanted = drawn.store.schema.fields.map { wanted?.contains($0.name) ?? true }
     keys = isWanted.map { _ in nil }
   }
@@ -102,15 +105,48 @@ struct TileWriter: ~Copyable {
       layer.tag(key, value)
     }
     if row.isSelected { layer.tag(layer.key("_selected"), .bool(true)) }
+    guard let attributes else { return }
+    attributes.forEach(of: row) { index, value in tag(attributes.names[index], value) }
+    tag(drawn.labels.labels(of: row))
+    if row.symbol != nil || drawn.symbols.isByFeature, let symbol = drawn.symbols.symbol(of: row)?.evaluated(scale: drawn.symbolScale) {
+      tag(ofOwn: symbol)
+    }
   }
 
   private mutating func tag(_ item: DrawnItem) {
     guard let cluster = item.cluster else { return }
-    for (name, value) in [("_cluster", AttributeValue.string(cluster.id))] + cluster.attributes {
-      let key = layer.key(name)
-      value.withAttribute { layer.tag(key, $0) }
-    }
+    for (name, value) in [("_cluster", AttributeValue.string(cluster.id))] + cluster.attributes { tag(name, value) }
     if cluster.selectedCount > 0 { layer.tag(layer.key("_selected"), .bool(true)) }
+    guard attributes != nil else { return }
+    tag(item.labels)
+    if let symbol = item.symbol { tag("_size", .double(symbol.size)) }
+  }
+
+  private mutating func tag(_ name: String, _ value: AttributeValue) {
+    let key = layer.key(name)
+    value.withAttribute { layer.tag(key, $0) }
+  }
+
+  private mutating func tag(_ labels: [Label]) {
+    for label in labels { tag("_label\(label.definition)", .string(label.symbol.text.string)) }
+  }
+
+  /// The main traits of a feature's own symbol: those of its first part.
+  private mutating func tag(ofOwn symbol: Symbol) {
+    var (color, outline): (Color?, SimpleLineSymbol?) = (nil, nil)
+    switch symbol {
+    case .simpleMarker(let marker): (color, outline) = (marker.color, marker.outline)
+    case .simpleLine(let line): color = line.style == .null ? nil : line.color
+    case .simpleFill(let fill): (color, outline) = (fill.style == .null ? fill.color.faded(0) : fill.color, fill.outline)
+    case .text(let text): color = text.color
+    case .composite(let parts): if let first = parts.first { tag(ofOwn: first) }
+    }
+    guard let color else { return }
+    tag("_color", .string(color.styleText))
+    tag("_size", .double(symbol.size))
+    guard let outline, outline.style != .null else { return }
+    tag("_outlineColor", .string(outline.color.styleText))
+    tag("_outlineWidth", .double(outline.width))
   }
 
   // MARK: Positions

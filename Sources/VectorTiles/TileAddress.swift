@@ -20,6 +20,11 @@ public struct TileAddress: Hashable, Sendable {
     (self.zoom, self.x, self.y) = (zoom, x, y)
   }
 
+  /// The tiles of the next zoom within this one; none at the last zoom.
+  public var quarters: [TileAddress] {
+    [(0, 0), (1, 0), (0, 1), (1, 1)].compactMap { TileAddress(zoom: zoom + 1, x: 2 * x + $0.0, y: 2 * y + $0.1) }
+  }
+
   /// Half the width of the square in metres: half the circumference of Web Mercator's sphere.
   static let reach = 6_378_137 * Double.pi
 

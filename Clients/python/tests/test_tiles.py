@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import base64
 import importlib.util
+import json
 import math
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
 from support import real_server
@@ -160,6 +163,164 @@ class TilesTest(unittest.TestCase):
         self.assertIs(found[0]["properties"]["_selected"], True)
         _, found = self.tile(22, 1 << 21, (1 << 21) - 1)
         self.assertTrue(all("_cluster" not in each["properties"] for each in found))
+
+    def test_attributes_for_styles(self) -> None:
+        self.load([feature(n, {"type": "Point", "coordinates": [n, 0]}, n=n, name=f"p{n}") for n in range(4)])
+        symbol = {"type": "simpleMarker", "size": 10}
+        values = [{"values": [True], "symbol": symbol}, {"values": [False], "symbol": symbol}]
+        self.server.call("layer/update", {
+            "layer": "l1", "renderer": {"type": "uniqueValue", "expression": "n > 1", "uniqueValues": values}, "labelsEnabled": True,
+            "labels": [{"expression": "name", "whereClause": "n > 2", "symbol": {"type": "text", "text": ""}}]})
+        _, found = self.tile(0, 0, 0, properties=[])
+        self.assertEqual([each["properties"] for each in found], [
+            {"_value0": False}, {"_value0": False}, {"_value0": True}, {"_value0": True, "_label0": "p3"}])
+        style = self.style()
+        self.assertEqual(style["layers"][0]["filter"][1], ["==", ["get", "_value0"], True])
+        _, found = self.tile(0, 0, 0, properties=[], returnPortrayal=False)
+        self.assertEqual([each["properties"] for each in found], [{}] * 4)
+
+    def style(self, losses: list[str] | None = None) -> dict[str, Any]:
+        answer = self.server.call("layer/style", {"layer": "l1", "glyphs": "{fontstack}/{range}.pbf"})
+        if losses is not None:
+            self.assertEqual(answer["notExpressed"], losses)
+        style: dict[str, Any] = answer["style"]
+        self.assertEqual((style["version"], list(style["sources"])), (8, ["l1"]))
+        ids = [each["id"] for each in style["layers"]]
+        self.assertEqual(len(ids), len(set(ids)))
+        for each in style["layers"]:
+            self.assertEqual((each["source"], each["source-layer"]), ("l1", "l1"))
+            self.assertIn(each["type"], ("circle", "line", "fill", "symbol"))
+        return style
+
+    def test_style_without_renderer(self) -> None:
+        self.load([feature(1, {"type": "Point", "coordinates": [0, 0]})])
+        self.server.call("layer/update", {"layer": "l1", "opacity": 0.5, "minScale": 1e6, "isVisible": False})
+        layers = {each["id"]: each for each in self.style()["layers"]}
+        self.assertEqual(layers["l1-default-point"]["paint"]["circle-radius"], 3.5)
+        self.assertEqual(layers["l1-default-point"]["paint"]["circle-opacity"], 0.5)
+        self.assertEqual(layers["l1-default-line"]["paint"]["line-color"], "rgba(128,128,128,1)")
+        self.assertEqual(layers["l1-default-area"]["layout"], {"visibility": "none"})
+        self.assertAlmostEqual(layers["l1-default-area"]["minzoom"], math.log2(559082264.029 / 2 / 1e6), 4)
+
+    def test_style_of_class_breaks_and_visual_variables(self) -> None:
+        self.load([feature(1, {"type": "Point", "coordinates": [0, 0]}, n=1, area=2, label="a")])
+        breaks = [{"minValue": 0, "maxValue": 10, "symbol": {"type": "simpleMarker", "style": "diamond", "color": "#FF000080", "size": 8}},
+                  {"maxValue": 20, "symbol": {"type": "simpleLine", "style": "dash", "width": 2}}]
+        self.server.call("layer/update", {
+            "layer": "l1", "renderer": {
+                "type": "classBreaks", "field": "n", "normalizationField": "area", "breaks": breaks,
+                "defaultSymbol": {"type": "simpleFill", "style": "cross", "outline": {"type": "simpleLine", "width": 3}},
+                "visualVariables": [{"type": "size", "field": "n", "stops": [{"value": 0, "size": 4}, {"value": 9, "size": 40}]},
+                                    {"type": "color", "field": "n", "stops": [{"value": 0, "color": "#000000"}, {"value": 9, "color": "#FFFFFF"}]},
+                                    {"type": "opacity", "field": "n", "stops": [{"value": 0, "opacity": 0}, {"value": 9, "opacity": 1}]}]}})
+        style = self.style(["markerStyle", "fillStyle", "drawingOrder"])
+        marker, line, fill, outline = [each for each in style["layers"] if "symbol" in each["id"]]
+        ratio = ["/", ["get", "n"], ["get", "area"]]
+        self.assertEqual(line["filter"][1][2], ["all", [">", ratio, 10], ["<=", ratio, 20]])
+        self.assertEqual(line["paint"]["line-dasharray"], [4, 3])
+        self.assertEqual(fill["filter"][1][0], "!")
+        self.assertEqual(outline["type"], "line")
+        is_number = ["==", ["typeof", ["get", "n"]], "number"]
+        self.assertEqual(marker["paint"]["circle-radius"], [
+            "*", ["case", is_number, ["interpolate", ["linear"], ["get", "n"], 0, 4, 9, 40], 8], 0.5])
+        self.assertEqual(marker["paint"]["circle-color"], [
+            "case", is_number, ["interpolate", ["linear"], ["get", "n"], 0, "rgba(0,0,0,1)", 9, "rgba(255,255,255,1)"], "rgba(255,0,0,0.502)"])
+        self.assertEqual(marker["paint"]["circle-opacity"][2][-1], 1)
+
+    def test_style_of_labels_and_reference_scale(self) -> None:
+        self.load([feature(1, {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}, name="a")])
+        self.server.call("map/update", {"map": "m1", "referenceScale": 559082264.029 / 2})
+        self.server.call("layer/update", {
+            "layer": "l1", "labelsEnabled": True, "renderer": {"type": "simple", "symbol": {"type": "simpleLine", "width": 2}},
+            "labels": [{"expression": "name", "placement": "lineAboveAlong", "maxScale": 1000,
+                        "symbol": {"type": "text", "text": "", "size": 10, "haloColor": "#FFFFFF", "haloWidth": 1}}]})
+        line, *_, label = self.style([])["layers"]
+        width = line["paint"]["line-width"]
+        self.assertEqual(width[:3], ["interpolate", ["exponential", 2], ["zoom"]])
+        self.assertAlmostEqual(width[4], 2, 5)
+        self.assertAlmostEqual(width[6] / 2**24, 2, 5)
+        self.assertEqual((label["layout"]["text-field"], label["layout"]["symbol-placement"]), (["get", "_label0"], "line"))
+        self.assertIn("maxzoom", label)
+
+
+@unittest.skipIf(SERVER is None, "no server")
+class PublishTest(unittest.TestCase):
+    def setUp(self) -> None:
+        assert SERVER is not None
+        self.server = geomodel.launch_sync(SERVER)
+        self.addCleanup(self.server.close)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.server.call("map/create", {"id": "m1", "title": "A <map>"})
+        shapes = [feature(n, {"type": "Point", "coordinates": [n % 60 * 2.5 - 75, n // 60 * 2 - 40]}, n=n, text="</script>") for n in range(2400)]
+        shapes.append(feature(5000, {"type": "Polygon", "coordinates": [rectangle(-100, -50, 100, 50)]}, n=-1))
+        data = {"type": "FeatureCollection", "features": shapes}
+        self.server.call("source/openInline", {"id": "s1", "data": data})
+        self.server.call("layer/add", {"map": "m1", "source": "s1", "id": "l1"})
+        self.server.call("layer/load", {"layer": "l1"})
+
+    @unittest.skipUnless(has("pmtiles") and has("mapbox_vector_tile"), "no pmtiles, or no mapbox-vector-tile")
+    def test_pmtiles(self) -> None:
+        from pmtiles.reader import MmapSource, Reader, all_tiles
+
+        path = self.folder / "a.pmtiles"
+        answer = self.server.call("map/publish", {"map": "m1", "path": str(path), "maxZoom": 6})
+        self.assertEqual((answer["format"], answer["layerCount"], answer["bytes"]), ("pmtiles", 1, path.stat().st_size))
+        with path.open("rb") as file:
+            source = MmapSource(file)
+            reader = Reader(source)
+            header, metadata = reader.header(), reader.metadata()
+            self.assertEqual((header["min_zoom"], header["max_zoom"], header["addressed_tiles_count"]), (0, 6, answer["tileCount"]))
+            self.assertEqual((metadata["name"], metadata["vector_layers"][0]["id"]), ("A <map>", "l1"))
+            self.assertEqual(metadata["vector_layers"][0]["fields"], {"n": "Number", "text": "String"})
+            self.assertAlmostEqual(header["min_lon_e7"] / 1e7, -100, 5)
+            tiles = dict(all_tiles(source))
+            self.assertEqual(len(tiles), answer["tileCount"])
+            for (z, x, y), data in list(tiles.items())[::17]:
+                own = self.server.call("layer/tile", {"layer": "l1", "z": z, "x": x, "y": y})
+                self.assertEqual(base64.b64encode(data).decode(), own["data"], (z, x, y))
+                self.assertEqual(reader.get(z, x, y), data)
+                self.assertTrue(decoded(data)["l1"]["features"])
+            self.assertIsNone(reader.get(6, 0, 0))
+        with self.assertRaises(geomodel.GeoModelError) as raised:
+            self.server.call("map/publish", {"map": "m1", "path": str(path)})
+        self.assertEqual(raised.exception.kind, "fileExists")
+        self.server.call("map/publish", {"layer": "l1", "path": str(path), "ifExists": "replace", "maxZoom": 0})
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["a.pmtiles"])
+
+    def test_page(self) -> None:
+        self.server.call("view/create", {"map": "m1", "id": "v1"})
+        self.server.call("overlay/create", {"view": "v1", "id": "o1"})
+        marker = {"type": "simpleMarker", "style": "triangle"}
+        self.server.call("overlay/addGraphics", {"overlay": "o1", "graphics": [{"geometry": {"type": "Point", "coordinates": [0, 0]}, "symbol": marker}]})
+        path = self.folder / "a.html"
+        answer = self.server.call("map/publish", {"view": "v1", "path": str(path)})
+        self.assertEqual((answer["featureCount"], answer["layerCount"], answer["omittedCount"]), (2402, 2, 0))
+        page = path.read_text("utf-8")
+        self.assertEqual(page.count("<script"), 2)
+        self.assertNotIn("http", page)
+        data = json.loads(page.split('id="map-data">')[1].split("</script>")[0])
+        self.assertEqual((data["name"], len(data["layers"])), ("A <map>", 2))
+        self.assertEqual(data["layers"][1]["symbols"][0]["style"], "triangle")
+        unit = 2 * REACH / (4096 << 8)
+        kind, runs, symbol, labels, values = data["layers"][0]["features"][-1]
+        self.assertEqual((kind, labels, values), (2, [], [-1, None]))
+        self.assertAlmostEqual(runs[0][0] * unit, -100 / 180 * REACH, delta=unit)
+
+    def test_refusals(self) -> None:
+        for params, kind in [
+            ({"map": "m1", "layer": "l1", "path": "a.html"}, "invalidParams"),
+            ({"map": "m9", "path": "a.html"}, "unknownId"),
+            ({"map": "m1", "path": "a.txt"}, "unknownFormat"),
+            ({"map": "m1", "path": "a.pmtiles", "minZoom": 3, "maxZoom": 2}, "invalidParams"),
+            ({"map": "m1", "path": "a.pmtiles", "maxZoom": 24}, "invalidParams"),
+            ({"map": "m1", "path": "a.html", "ifExists": "addLayer"}, "invalidParams"),
+        ]:
+            with self.subTest(params=params), self.assertRaises(geomodel.GeoModelError) as raised:
+                self.server.call("map/publish", {**params, "path": str(self.folder / params["path"])})
+            self.assertEqual(raised.exception.kind, kind)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 if __name__ == "__main__":

@@ -47,6 +47,62 @@ public enum LayerProtocol {
     }
   }
 
+  /// What of a drawing a MapLibre style does not express.
+  public enum StyleLoss: String, WireEnum {
+    /// Markers that are no circles are circles in the style.
+    case markerStyle
+    /// Dashed outlines of markers are whole lines.
+    case outlineStyle
+    /// A hatch is a fill of a quarter of the opacity.
+    case fillStyle
+    /// Of symbols that belong to features, there are the color, the size and the outline of the first part.
+    case ownSymbols
+    /// Expressions of the renderer of clusters, which is without them.
+    case clusterExpressions
+    /// Offsets do not grow with a visual variable.
+    case offsets
+    /// There are texts, and `glyphs` is absent: they are not drawn until the style has some.
+    case glyphs
+    /// Features are drawn in the order of the renderer's entries, and only within one in their own.
+    case drawingOrder
+    /// Tracks and earlier observations of entities are in no tile.
+    case tracks
+  }
+
+  /// A style, and what is not in it.
+  public struct StyleResult: JSONDecodable, JSONEncodable, Sendable {
+    /// The world's revision after this.
+    public var revision: Int
+    /// The style: a vector source, and its layers bottom first.
+    public var style: JSONOpaque
+    /// What the drawing has and the style does not.
+    public var notExpressed: [LayerProtocol.StyleLoss]
+
+    public init(revision: Int, style: JSONOpaque, notExpressed: [LayerProtocol.StyleLoss]) {
+      self.revision = revision
+      self.style = style
+      self.notExpressed = notExpressed
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`revision`, `style`, `notExpressed`")
+      self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
+      self.style = try json["style"].opaque("object")
+      self.notExpressed = try json["notExpressed"].array(LayerProtocol.StyleLoss.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("revision")
+      writer.value(revision)
+      writer.key("style")
+      style.encode(to: &writer)
+      writer.key("notExpressed")
+      writer.array(notExpressed) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
+  }
+
   /// A Mapbox Vector Tile 2.1.
   public struct VectorTile: JSONDecodable, JSONEncodable, Sendable {
     /// The revision of the snapshot.
@@ -362,12 +418,25 @@ public enum LayerProtocol {
     var y: Int { get }
     /// The attributes in the tile; all when absent. Unknown ones are ignored.
     var properties: [String]? { get }
+    /// Whether to add what the style of `layer/style` and `overlay/style` reads: the fields of the renderer,
+    /// `_value0` and so on for its expressions, `_label0` and so on for the texts of labels, by the index of their
+    /// definition, `_color`, `_size`, `_outlineColor` and `_outlineWidth` of symbols that belong to features, `_size`
+    /// of clusters.
+    var returnPortrayal: Bool { get }
     /// Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box
     /// are kept, and of those of equal size, as of points, a choice that depends on their ids alone.
     var maxFeatures: Int { get }
     /// Maximum size of the tile in bytes: as many features are left out, by the rule of `maxFeatures`, as make it
     /// fit.
     var maxBytes: Int? { get }
+  }
+
+  /// A style.
+  public protocol StyleOptions: Sendable {
+    /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
+    var tiles: [String]? { get }
+    /// The address of glyphs for texts, with `{fontstack}` and `{range}`.
+    var glyphs: String? { get }
   }
 
   /// One layer.
@@ -1594,6 +1663,11 @@ public enum LayerProtocol {
       public var y: Int
       /// The attributes in the tile; all when absent. Unknown ones are ignored.
       public var properties: [String]?
+      /// Whether to add what the style of `layer/style` and `overlay/style` reads: the fields of the renderer,
+      /// `_value0` and so on for its expressions, `_label0` and so on for the texts of labels, by the index of their
+      /// definition, `_color`, `_size`, `_outlineColor` and `_outlineWidth` of symbols that belong to features,
+      /// `_size` of clusters.
+      public var returnPortrayal: Bool
       /// Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box
       /// are kept, and of those of equal size, as of points, a choice that depends on their ids alone.
       public var maxFeatures: Int
@@ -1604,13 +1678,14 @@ public enum LayerProtocol {
       public var layer: String
 
       public init(
-        z: Int, x: Int, y: Int, properties: [String]? = nil, maxFeatures: Int = 10000, maxBytes: Int? = nil,
-        layer: String
+        z: Int, x: Int, y: Int, properties: [String]? = nil, returnPortrayal: Bool = true, maxFeatures: Int = 10000,
+        maxBytes: Int? = nil, layer: String
       ) {
         self.z = z
         self.x = x
         self.y = y
         self.properties = properties
+        self.returnPortrayal = returnPortrayal
         self.maxFeatures = maxFeatures
         self.maxBytes = maxBytes
         self.layer = layer
@@ -1625,6 +1700,8 @@ public enum LayerProtocol {
         self.properties = try properties.isPresent
           ? properties.array { (e) throws(JSONError) in try e.string() }
           : nil
+        let returnPortrayal = json["returnPortrayal"]
+        self.returnPortrayal = try returnPortrayal.isPresent ? returnPortrayal.bool() : true
         let maxFeatures = json["maxFeatures"]
         self.maxFeatures = try maxFeatures.isPresent
           ? maxFeatures.integer("integer in 1...100000") { $0 >= 1 && $0 <= 100000 }
@@ -1636,6 +1713,42 @@ public enum LayerProtocol {
     }
 
     public typealias Result = LayerProtocol.VectorTile
+  }
+
+  /// A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one
+  /// source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each
+  /// symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes
+  /// of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.
+  public enum Style {
+    public static let name: StaticString = "layer/style"
+
+    public struct Params: JSONDecodable, Sendable, LayerProtocol.StyleOptions {
+      /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
+      public var tiles: [String]?
+      /// The address of glyphs for texts, with `{fontstack}` and `{range}`.
+      public var glyphs: String?
+      /// A loaded layer.
+      public var layer: String
+
+      public init(tiles: [String]? = nil, glyphs: String? = nil, layer: String) {
+        self.tiles = tiles
+        self.glyphs = glyphs
+        self.layer = layer
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let tiles = json["tiles"]
+        self.tiles = try tiles.isPresent
+          ? tiles.array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let glyphs = json["glyphs"]
+        self.glyphs = try glyphs.isPresent ? glyphs.string() : nil
+        self.layer = try SessionProtocol.readObjectId(json["layer"])
+      }
+    }
+
+    public typealias Result = LayerProtocol.StyleResult
   }
 
   /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null,

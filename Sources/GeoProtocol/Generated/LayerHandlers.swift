@@ -24,6 +24,7 @@ public protocol LayerHandlers: MethodHandlers {
   typealias Legend = LayerProtocol.Legend
   typealias Render = LayerProtocol.Render
   typealias Tile = LayerProtocol.Tile
+  typealias Style = LayerProtocol.Style
   typealias ClassBreaks = LayerProtocol.ClassBreaks
 
   /// One layer.
@@ -90,6 +91,10 @@ public protocol LayerHandlers: MethodHandlers {
   /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.
   static func tile(_ params: Tile.Params, in world: inout Types.World) throws -> TaskPlan<Types, Tile.Result>
 
+  /// A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one
+  /// source and one layer of tiles, both named after the layer.
+  static func style(_ params: Style.Params, in world: Types.World) throws -> Style.Result
+
   /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.
   static func classBreaks(
     _ params: ClassBreaks.Params, in world: inout Types.World
@@ -121,6 +126,7 @@ extension LayerHandlers {
     host.task("layer/legend", legend)
     host.task("layer/render", render)
     host.task("layer/tile", tile)
+    host.query("layer/style", style)
     host.task("layer/classBreaks", classBreaks)
   }
 }

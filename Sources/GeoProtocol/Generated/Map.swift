@@ -8,6 +8,109 @@ import JSON
 /// Drawing order, from the bottom: the basemap's base layers, the operational layers, the basemap's reference layers.
 /// Tables are not drawn.
 public enum MapProtocol {
+  /// The form in which a map is published.
+  public enum PublishFormat: String, WireEnum {
+    /// PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.
+    case pmtiles
+    /// A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that
+    /// can be moved and zoomed.
+    case html
+  }
+
+  /// What was published.
+  public struct PublishResult: JSONDecodable, JSONEncodable, Sendable {
+    /// The revision of the snapshot.
+    public var revision: Int
+    /// The absolute path of the file.
+    public var path: String
+    /// Its format.
+    public var format: MapProtocol.PublishFormat
+    /// Its size.
+    public var bytes: Int
+    /// Number of layers and overlays in it.
+    public var layerCount: Int
+    /// Number of tiles that are not empty; absent for a page.
+    public var tileCount: Int?
+    /// Number of tiles from which features are left out because of `maxFeatures`; absent for a page.
+    public var thinnedTileCount: Int?
+    /// Number of features in the page; absent for tiles.
+    public var featureCount: Int?
+    /// Number of features left out of the page because of `maxFeatures`; absent for tiles.
+    public var omittedCount: Int?
+    /// Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in each.
+    public var failedCount: Int
+
+    public init(
+      revision: Int, path: String, format: MapProtocol.PublishFormat, bytes: Int, layerCount: Int,
+      tileCount: Int? = nil, thinnedTileCount: Int? = nil, featureCount: Int? = nil, omittedCount: Int? = nil,
+      failedCount: Int
+    ) {
+      self.revision = revision
+      self.path = path
+      self.format = format
+      self.bytes = bytes
+      self.layerCount = layerCount
+      self.tileCount = tileCount
+      self.thinnedTileCount = thinnedTileCount
+      self.featureCount = featureCount
+      self.omittedCount = omittedCount
+      self.failedCount = failedCount
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`revision`, `path`, `format`, `bytes`, `layerCount`, `failedCount`")
+      self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
+      self.path = try json["path"].string()
+      self.format = try MapProtocol.PublishFormat(from: json["format"])
+      self.bytes = try json["bytes"].integer("integer of at least 0") { $0 >= 0 }
+      self.layerCount = try json["layerCount"].integer("integer of at least 0") { $0 >= 0 }
+      let tileCount = json["tileCount"]
+      self.tileCount = try tileCount.isPresent ? tileCount.integer("integer of at least 0") { $0 >= 0 } : nil
+      let thinnedTileCount = json["thinnedTileCount"]
+      self.thinnedTileCount = try thinnedTileCount.isPresent
+        ? thinnedTileCount.integer("integer of at least 0") { $0 >= 0 }
+        : nil
+      let featureCount = json["featureCount"]
+      self.featureCount = try featureCount.isPresent ? featureCount.integer("integer of at least 0") { $0 >= 0 } : nil
+      let omittedCount = json["omittedCount"]
+      self.omittedCount = try omittedCount.isPresent ? omittedCount.integer("integer of at least 0") { $0 >= 0 } : nil
+      self.failedCount = try json["failedCount"].integer("integer of at least 0") { $0 >= 0 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("revision")
+      writer.value(revision)
+      writer.key("path")
+      writer.value(path)
+      writer.key("format")
+      format.encode(to: &writer)
+      writer.key("bytes")
+      writer.value(bytes)
+      writer.key("layerCount")
+      writer.value(layerCount)
+      if let tileCount {
+        writer.key("tileCount")
+        writer.value(tileCount)
+      }
+      if let thinnedTileCount {
+        writer.key("thinnedTileCount")
+        writer.value(thinnedTileCount)
+      }
+      if let featureCount {
+        writer.key("featureCount")
+        writer.value(featureCount)
+      }
+      if let omittedCount {
+        writer.key("omittedCount")
+        writer.value(omittedCount)
+      }
+      writer.key("failedCount")
+      writer.value(failedCount)
+      writer.endObject()
+    }
+  }
+
   /// The denominator of a scale.
   static func readScaleLevel(_ json: JSONValue) throws(JSONError) -> Double {
     try json.double("number above 0") { $0 > 0 }
@@ -380,6 +483,84 @@ public enum MapProtocol {
     }
 
     public typealias Result = JSONOpaque
+  }
+
+  /// Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these
+  /// are the loaded layers that are visible at some scale, of a view also its overlays and its background color.
+  /// Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each; no tile is written where
+  /// nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of
+  /// the tiles of `maxZoom`. The file appears when it is complete.
+  public enum Publish {
+    public static let name: StaticString = "map/publish"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// A loaded layer; this, `map` or `view`.
+      public var layer: String?
+      /// The map.
+      public var map: String?
+      /// The view; a page begins where it is.
+      public var view: String?
+      /// The file; its folder has to exist.
+      public var path: String
+      /// The format; when absent, it follows from the extension: `.pmtiles`, `.html`, `.htm`.
+      public var format: MapProtocol.PublishFormat?
+      /// What to do when a file of that name exists: `error` or `replace`.
+      public var ifExists: FeatureProtocol.IfFileExists
+      /// The title; that of the map, or the name of the layer, when absent.
+      public var name: String?
+      /// The first zoom of tiles.
+      public var minZoom: Int
+      /// The last zoom of tiles, not below `minZoom`; there are at most a million tiles.
+      public var maxZoom: Int
+      /// Maximum number of features of a layer in a tile, or in the page; see `layer/tile`.
+      public var maxFeatures: Int
+
+      public init(
+        layer: String? = nil, map: String? = nil, view: String? = nil, path: String,
+        format: MapProtocol.PublishFormat? = nil, ifExists: FeatureProtocol.IfFileExists = .error,
+        name: String? = nil, minZoom: Int = 0, maxZoom: Int = 8, maxFeatures: Int = 10000
+      ) {
+        self.layer = layer
+        self.map = map
+        self.view = view
+        self.path = path
+        self.format = format
+        self.ifExists = ifExists
+        self.name = name
+        self.minZoom = minZoom
+        self.maxZoom = maxZoom
+        self.maxFeatures = maxFeatures
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let view = json["view"]
+        self.view = try view.isPresent ? SessionProtocol.readObjectId(view) : nil
+        self.path = try SessionProtocol.readFilePath(json["path"])
+        let format = json["format"]
+        self.format = try format.isPresent ? MapProtocol.PublishFormat(from: format) : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? FeatureProtocol.IfFileExists(from: ifExists) : .error
+        let name = json["name"]
+        self.name = try name.isPresent
+          ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let minZoom = json["minZoom"]
+        self.minZoom = try minZoom.isPresent ? minZoom.integer("integer in 0...24") { $0 >= 0 && $0 <= 24 } : 0
+        let maxZoom = json["maxZoom"]
+        self.maxZoom = try maxZoom.isPresent ? maxZoom.integer("integer in 0...24") { $0 >= 0 && $0 <= 24 } : 8
+        let maxFeatures = json["maxFeatures"]
+        self.maxFeatures = try maxFeatures.isPresent
+          ? maxFeatures.integer("integer in 1...1000000") { $0 >= 1 && $0 <= 1000000 }
+          : 10000
+      }
+    }
+
+    public typealias Result = MapProtocol.PublishResult
   }
 
   /// Closes a map, its layers, and the views that show it.

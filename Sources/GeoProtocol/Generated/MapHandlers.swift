@@ -9,6 +9,7 @@ public protocol MapHandlers: MethodHandlers {
   typealias Get = MapProtocol.Get
   typealias List = MapProtocol.List
   typealias Update = MapProtocol.Update
+  typealias Publish = MapProtocol.Publish
   typealias Close = MapProtocol.Close
 
   /// Creates a map, with what `map/update` takes.
@@ -23,6 +24,9 @@ public protocol MapHandlers: MethodHandlers {
   /// Changes a map; absent members stay as they are.
   static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
+  /// Writes what a layer, a map or a view draws to one file that others can show without this server.
+  static func publish(_ params: Publish.Params, in world: inout Types.World) throws -> TaskPlan<Types, Publish.Result>
+
   /// Closes a map, its layers, and the views that show it.
   static func close(_ params: Close.Params, in world: inout Types.World) throws
 }
@@ -34,6 +38,7 @@ extension MapHandlers {
     host.query("map/get", get)
     host.query("map/list", list)
     host.command("map/update", update)
+    host.task("map/publish", publish)
     host.command("map/close") { (params: Close.Params, world: inout Types.World) in
       try close(params, in: &world)
       return { Close.Result(revision: Types.revision(of: $0)) }

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "4a30a518b65d9bd8"
+  public static let hash = "9f743d4e8f7b9a04"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1040,6 +1040,18 @@ public enum WireProtocol {
       errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified]
     ),
     MethodInfo(
+      name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",
+      params: ["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "layer"], required: ["z",
+      "x", "y", "layer"],
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .contentModified, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "layer/style", domain: "layer", shape: .query, since: "0.7.0",
+      params: ["tiles", "glyphs", "layer"], required: ["layer"],
+      errors: [.unknownId, .wrongKind, .notLoaded]
+    ),
+    MethodInfo(
       name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
       params: ["layer", "field", "expression", "normalizationField", "method", "classCount", "colors", "symbol"],
       required: ["layer"],
@@ -1236,6 +1248,13 @@ public enum WireProtocol {
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
+      name: "map/publish", domain: "map", shape: .task, since: "0.7.0",
+      params: ["layer", "map", "view", "path", "format", "ifExists", "name", "minZoom", "maxZoom", "maxFeatures"],
+      required: ["path"],
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .contentModified, .pathRefused, .notAFile, .fileExists, .saveFailed, .unknownFormat]
+    ),
+    MethodInfo(
       name: "map/close", domain: "map", shape: .command, since: "0.1.0",
       params: ["map"], required: ["map"],
       errors: [.unknownId, .contentModified]
@@ -1333,6 +1352,18 @@ public enum WireProtocol {
       name: "overlay/popupFor", domain: "overlay", shape: .query, since: "0.1.0",
       params: ["overlay", "ids"], required: ["overlay", "ids"],
       errors: [.unknownId, .invalidItems]
+    ),
+    MethodInfo(
+      name: "overlay/tile", domain: "overlay", shape: .task, since: "0.7.0",
+      params: ["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "overlay"], required:
+      ["z", "x", "y", "overlay"],
+      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified,
+      .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "overlay/style", domain: "overlay", shape: .query, since: "0.7.0",
+      params: ["tiles", "glyphs", "overlay"], required: ["overlay"],
+      errors: [.unknownId]
     ),
     MethodInfo(
       name: "overlay/legend", domain: "overlay", shape: .task, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4a30a518b65d9bd8"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9f743d4e8f7b9a04"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -14,7 +14,7 @@ public enum OpenRPCDocument {
 {"name":"trace","description":"As `$/setTrace`.","required":false,"schema":{"$ref":"#/components/schemas/TraceValue","default":"off"}},\#
 {"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. When absent true, but false for a client that offers only 0.1 or 0.2. Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"clock","description":"The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).","required":false,"schema":{"$ref":"#/components/schemas/ClockMode"}},\#
-{"name":"readOnly","description":"Whether the client only reads: what would change the model or write a file is refused with `readOnlyClient`, but for its own presence (`client/update`).","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"readOnly","description":"Whether the client only reads: what would change the model is refused with `readOnlyClient`, but for its own presence (`client/update`).","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","strict","serverInfo","capabilities","client"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session. A client that offers only older versions gets this one, and a `$/logMessage` that says so."},\#
 "strict":{"type":"boolean","description":"Whether unknown members in params are refused."},\#
 "serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"The server."},\#
@@ -381,7 +381,7 @@ public enum OpenRPCDocument {
 {"name":"document/get","summary":"The state of the document.","description":"The state of the document.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"path":"/data/copy.json","isModified":false}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"edit/undo","summary":"Undoes the newest steps.","description":"Undoes the newest steps. Its changes have the origin `undo`. With `own` the newest steps of this client alone, whatever others did since: if no later step of another touched the same members or objects, else `undoConflict`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
-{"name":"own","description":"Only steps of this client. A step that is not the newest stays in the history, and what takes it back is a further step, which `edit/redo` with `own` takes back again; several `steps` on a shared server are taken back by one each.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"own","description":"Only steps of this client. A step that is not the newest stays in the history, and what takes it back is a further step, which `edit/redo` with `own` takes back again.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditUndoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the undone steps, in that order."}}}},\#
@@ -390,7 +390,7 @@ public enum OpenRPCDocument {
 {"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}},\#
 {"code":-31180,"message":"A later step of another client has changed the same members or objects, so that this one cannot be undone alone.","data":{"kind":"undoConflict"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"names":["Rename"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"edit/redo","summary":"Redoes the steps undone last.","description":"Redoes the steps undone last. Another change discards them.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
-{"name":"own","description":"Only steps that this client has taken back with `own`, the last one first, whatever others have changed since: what this client has changed since discards them.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"own","description":"Only steps that this client has taken back with `own`, newest first.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditRedoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the redone steps, in that order."}}}},\#
@@ -3050,6 +3050,36 @@ public enum OpenRPCDocument {
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"layer/tile","summary":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the layer.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
+{"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
+{"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
+{"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"properties","description":"The attributes in the tile; all when absent. Unknown ones are ignored.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"returnPortrayal","description":"Whether to add what the style of `layer/style` and `overlay/style` reads: the fields of the renderer, `_value0` and so on for its expressions, `_label0` and so on for the texts of labels, by the index of their definition, `_color`, `_size`, `_outlineColor` and `_outlineWidth` of symbols that belong to features, `_size` of clusters.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"maxFeatures","description":"Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box are kept, and of those of equal size, as of points, a choice that depends on their ids alone.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100000,"default":10000}},\#
+{"name":"maxBytes","description":"Maximum size of the tile in bytes: as many features are left out, by the rule of `maxFeatures`, as make it fit.","required":false,"schema":{"type":"integer","minimum":1}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"VectorTile","schema":{"$ref":"#/components/schemas/VectorTile"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"z","value":0},\#
+{"name":"x","value":0},\#
+{"name":"y","value":0},\#
+{"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":6,"data":"GmF4AgoGY2l0aWVzEg8IARICAAAYASIFCbYgghYSDwgCEgIAARgBIgUJsCL+FBIPCAMSAgACGAEiBQn0IdASGgRuYW1lIgcKBVBhcmlzIggKBkJlcmxpbiIGCgRPc2xvKIAg","bytes":99,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"layer/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":16}},\#
+{"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":6,"style":{},\#
+"notExpressed":[]}}}],"x-shape":"query","x-since":"0.7.0"},\#
 {"name":"layer/classBreaks","summary":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.","description":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null, divisions by 0 and texts are ignored. The layer is unchanged.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"field","description":"A field; without `expression`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"expression","description":"The expression to divide; without `field`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -3566,6 +3596,31 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"title","value":"The World"}],"result":{"name":"result","value":{"map":"m1","revision":6,"title":"The World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":["cities"],"tables":[],"bookmarks":[]}}}],"x-shape":"command","x-since":"0.1.0"},\#
+{"name":"map/publish","summary":"Writes what a layer, a map or a view draws to one file that others can show without this server.","description":"Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these are the loaded layers that are visible at some scale, of a view also its overlays and its background color. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each; no tile is written where nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of the tiles of `maxZoom`. The file appears when it is complete.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"layer","description":"A loaded layer; this, `map` or `view`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"The map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view","description":"The view; a page begins where it is.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension: `.pmtiles`, `.html`, `.htm`.","required":false,"schema":{"$ref":"#/components/schemas/PublishFormat"}},\#
+{"name":"ifExists","description":"What to do when a file of that name exists: `error` or `replace`.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
+{"name":"name","description":"The title; that of the map, or the name of the layer, when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"minZoom","description":"The first zoom of tiles.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":0}},\#
+{"name":"maxZoom","description":"The last zoom of tiles, not below `minZoom`; there are at most a million tiles.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":8}},\#
+{"name":"maxFeatures","description":"Maximum number of features of a layer in a tile, or in the page; see `layer/tile`.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000000,"default":10000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"PublishResult","schema":{"$ref":"#/components/schemas/PublishResult"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
+{"name":"path","value":"cities.pmtiles"},\#
+{"name":"maxZoom","value":2}],"result":{"name":"result","value":{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":16834,"layerCount":1,"tileCount":3,"thinnedTileCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"map/close","summary":"Closes a map, its layers, and the views that show it.","description":"Closes a map, its layers, and the views that show it.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"map","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"MapCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -3782,6 +3837,32 @@ public enum OpenRPCDocument {
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":4,"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"overlay/tile","summary":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the overlay.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
+{"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
+{"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
+{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"properties","description":"The attributes in the tile; all when absent. Unknown ones are ignored.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"returnPortrayal","description":"Whether to add what the style of `layer/style` and `overlay/style` reads: the fields of the renderer, `_value0` and so on for its expressions, `_label0` and so on for the texts of labels, by the index of their definition, `_color`, `_size`, `_outlineColor` and `_outlineWidth` of symbols that belong to features, `_size` of clusters.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"maxFeatures","description":"Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box are kept, and of those of equal size, as of points, a choice that depends on their ids alone.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100000,"default":10000}},\#
+{"name":"maxBytes","description":"Maximum size of the tile in bytes: as many features are left out, by the rule of `maxFeatures`, as make it fit.","required":false,"schema":{"type":"integer","minimum":1}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"VectorTile","schema":{"$ref":"#/components/schemas/VectorTile"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"z","value":0},\#
+{"name":"x","value":0},\#
+{"name":"y","value":0},\#
+{"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":4,"data":"Gl14AgoCbzESDwgBEgIAABgBIgUJtiCCFhIPCAISAgABGAEiBQmwIv4UEg8IAxICAAIYASIFCfQh0BIaBG5hbWUiBwoFUGFyaXMiCAoGQmVybGluIgYKBE9zbG8ogCA=","bytes":95,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"overlay/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn: one source and one layer of tiles, both named after the overlay.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn: one source and one layer of tiles, both named after the overlay. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":16}},\#
+{"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":4,"style":{},\#
+"notExpressed":[]}}}],"x-shape":"query","x-since":"0.7.0"},\#
 {"name":"overlay/legend","summary":"The legend: an entry for each symbol of the renderer, the default symbol last.","description":"The legend: an entry for each symbol of the renderer, the default symbol last. An overlay without a renderer has none.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"includeCounts","description":"Whether to count the graphics of each entry, by their attributes; those with a symbol of their own are left out.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayLegendResult","schema":{"type":"object","required":["revision","entries"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -5009,8 +5090,6 @@ public enum OpenRPCDocument {
 "examples":["files"],"x-since":"0.2.0","x-domain":"session"},\#
 "LogLevel":{"title":"LogLevel","description":"The severity of a message.","type":"string","enum":["error","warning","info","debug"],"x-enum-descriptions":{"error":"Something failed.","warning":"A possible problem.","info":"Information.","debug":"For developers of the server."},\#
 "examples":["info"],"x-since":"0.1.0","x-domain":"session"},\#
-"LogEvent":{"title":"LogEvent","description":"What a message is about, for programs.","type":"string","enum":["modelKept","modelNotKept"],"x-enum-descriptions":{"modelKept":"The server ends, and its unsaved model is kept in the file `path`, which `document/recover` of the next server opens.","modelNotKept":"The server was told to end, and its unsaved model cannot be kept anywhere: it goes on until it is told again."},\#
-"examples":["modelKept"],"x-since":"0.7.0","x-domain":"session"},\#
 "RequestId":{"title":"RequestId","description":"The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id as it was written.","type":["string","integer"],"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
 "MethodDescription":{"title":"MethodDescription","description":"One method.","type":"object","required":["name"],"properties":{"name":{"type":"string","description":"Its name."},\#
 "params":{"type":"array","items":{"type":"string"},\#
@@ -5797,6 +5876,25 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 {"type":"object","description":"Loaded.","required":["type"],"properties":{"type":{"const":"loaded"}}},\#
 {"type":"object","description":"The load failed.","required":["type","error"],"properties":{"type":{"const":"failed"},\#
 "error":{"$ref":"#/components/schemas/Failure","description":"The reason."}}}],"examples":[{"type":"loaded"}],"x-since":"0.1.0","x-domain":"layer"},\#
+"StyleLoss":{"title":"StyleLoss","description":"What of a drawing a MapLibre style does not express.","type":"string","enum":["markerStyle","outlineStyle","fillStyle","ownSymbols","clusterExpressions","offsets","glyphs","drawingOrder","tracks"],"x-enum-descriptions":{"markerStyle":"Markers that are no circles are circles in the style.","outlineStyle":"Dashed outlines of markers are whole lines.","fillStyle":"A hatch is a fill of a quarter of the opacity.","ownSymbols":"Of symbols that belong to features, there are the color, the size and the outline of the first part.","clusterExpressions":"Expressions of the renderer of clusters, which is without them.","offsets":"Offsets do not grow with a visual variable.","glyphs":"There are texts, and `glyphs` is absent: they are not drawn until the style has some.","drawingOrder":"Features are drawn in the order of the renderer's entries, and only within one in their own.","tracks":"Tracks and earlier observations of entities are in no tile."},\#
+"examples":["markerStyle"],"x-since":"0.7.0","x-domain":"layer"},\#
+"MapStyle":{"title":"MapStyle","description":"A style of MapLibre's style specification, version 8.","type":"object","examples":[{"version":8,"sources":{},\#
+"layers":[]}],"x-since":"0.7.0","x-domain":"layer"},\#
+"StyleResult":{"title":"StyleResult","description":"A style, and what is not in it.","type":"object","required":["revision","style","notExpressed"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"style":{"$ref":"#/components/schemas/MapStyle","description":"The style: a vector source, and its layers bottom first."},\#
+"notExpressed":{"type":"array","items":{"$ref":"#/components/schemas/StyleLoss"},\#
+"description":"What the drawing has and the style does not."}},\#
+"examples":[{"revision":4,"style":{"version":8,"sources":{},\#
+"layers":[]},\#
+"notExpressed":[]}],"x-since":"0.7.0","x-domain":"layer"},\#
+"VectorTile":{"title":"VectorTile","description":"A Mapbox Vector Tile 2.1.","type":"object","required":["revision","data","bytes","featureCount","isThinned","omittedCount","failedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"data":{"type":"string","description":"The tile in base64; empty where nothing is drawn."},\#
+"bytes":{"type":"integer","minimum":0,"description":"Its size in bytes."},\#
+"featureCount":{"type":"integer","minimum":0,"description":"Number of features in it; one with geometries of several dimensions counts for each."},\#
+"isThinned":{"type":"boolean","description":"Whether features are left out because of `maxFeatures` or `maxBytes`."},\#
+"omittedCount":{"type":"integer","minimum":0,"description":"Number of features left out because of these."},\#
+"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator."}},\#
+"examples":[{"revision":4,"data":"GmF4AgoGY2l0aWVzEg8IARICAAAYASIFCbYgghYSDwgCEgIAARgBIgUJsCL+FBIPCAMSAgACGAEiBQn0IdASGgRuYW1lIgcKBVBhcmlzIggKBkJlcmxpbiIGCgRPc2xvKIAg","bytes":99,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"layer"},\#
 "LoadResult":{"title":"LoadResult","description":"What a load has read.","type":"object","required":["revision","count","featureCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer; absent for a map or a scene."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of layers and tables loaded, groups not counted; 1 for a layer."},\#
@@ -5965,6 +6063,19 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "description":"The features of that name among the best matches, best first."}},\#
 "examples":[{"label":"Paris","score":90,"ids":[1,812]}],"x-since":"0.2.0","x-domain":"locator"},\#
 "PlaceAttributes":{"title":"PlaceAttributes","description":"Values by name.","type":"object","examples":[{"population":2161000}],"x-since":"0.2.0","x-domain":"locator"},\#
+"PublishFormat":{"title":"PublishFormat","description":"The form in which a map is published.","type":"string","enum":["pmtiles","html"],"x-enum-descriptions":{"pmtiles":"PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.","html":"A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that can be moved and zoomed."},\#
+"examples":["pmtiles"],"x-since":"0.7.0","x-domain":"map"},\#
+"PublishResult":{"title":"PublishResult","description":"What was published.","type":"object","required":["revision","path","format","bytes","layerCount","failedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"path":{"type":"string","description":"The absolute path of the file."},\#
+"format":{"$ref":"#/components/schemas/PublishFormat","description":"Its format."},\#
+"bytes":{"type":"integer","minimum":0,"description":"Its size."},\#
+"layerCount":{"type":"integer","minimum":0,"description":"Number of layers and overlays in it."},\#
+"tileCount":{"type":"integer","minimum":0,"description":"Number of tiles that are not empty; absent for a page."},\#
+"thinnedTileCount":{"type":"integer","minimum":0,"description":"Number of tiles from which features are left out because of `maxFeatures`; absent for a page."},\#
+"featureCount":{"type":"integer","minimum":0,"description":"Number of features in the page; absent for tiles."},\#
+"omittedCount":{"type":"integer","minimum":0,"description":"Number of features left out of the page because of `maxFeatures`; absent for tiles."},\#
+"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in each."}},\#
+"examples":[{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":16834,"layerCount":1,"tileCount":3,"thinnedTileCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"map"},\#
 "Map":{"title":"Map","description":"A map.","type":"object","required":["map","revision","spatialReference","loadStatus","operationalLayers","tables","bookmarks"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -6872,7 +6983,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["step"],"properties":{"step":{"type":"string","description":"The name of the later step."},\#
 "client":{"type":"string","description":"The id of its client; absent where it is of none."}}},\#
 "x-since":"0.6.0"},\#
-"readOnlyClient":{"code":-31181,"message":"The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached with), and the request would change the model or write a file: a document, a package, an export, a picture, a recording.","data":{"kind":"readOnlyClient"},\#
+"readOnlyClient":{"code":-31181,"message":"The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached with), and the request would change the model.","data":{"kind":"readOnlyClient"},\#
 "x-since":"0.6.0"},\#
 "serverLost":{"code":-31182,"message":"The server that several clients share has ended before it answered.","data":{"kind":"serverLost"},\#
 "x-since":"0.6.0"},\#
@@ -7161,9 +7272,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"verbose","description":"More, when verbose.","required":false,"schema":{"type":"string"}}],"example":{"message":"map/create #3: 0.1 ms"},\#
 "x-since":"0.1.0"},\#
 {"name":"$/logMessage","description":"A message for the client's user or log.","direction":"serverToClient","paramStructure":"by-name","params":[{"name":"level","description":"The severity.","required":true,"schema":{"$ref":"#/components/schemas/LogLevel"}},\#
-{"name":"message","description":"For people.","required":true,"schema":{"type":"string"}},\#
-{"name":"event","description":"What it is about, where programs have to know.","required":false,"schema":{"$ref":"#/components/schemas/LogEvent"}},\#
-{"name":"path","description":"The file that it is about, absolute.","required":false,"schema":{"type":"string"}}],"example":{"level":"warning","message":"exit code 1 at 128 MiB unread"},\#
+{"name":"message","description":"For people.","required":true,"schema":{"type":"string"}}],"example":{"level":"warning","message":"exit code 1 at 128 MiB unread"},\#
 "x-since":"0.1.0"},\#
 {"name":"entity/received","description":"Observations were received. A long list is sent in several notifications.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"entitySource","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#

@@ -1203,6 +1203,11 @@ public enum OverlayProtocol {
       public var y: Int
       /// The attributes in the tile; all when absent. Unknown ones are ignored.
       public var properties: [String]?
+      /// Whether to add what the style of `layer/style` and `overlay/style` reads: the fields of the renderer,
+      /// `_value0` and so on for its expressions, `_label0` and so on for the texts of labels, by the index of their
+      /// definition, `_color`, `_size`, `_outlineColor` and `_outlineWidth` of symbols that belong to features,
+      /// `_size` of clusters.
+      public var returnPortrayal: Bool
       /// Maximum number of features and clusters. Where more are drawn, the largest by the greater side of their box
       /// are kept, and of those of equal size, as of points, a choice that depends on their ids alone.
       public var maxFeatures: Int
@@ -1213,13 +1218,14 @@ public enum OverlayProtocol {
       public var overlay: String
 
       public init(
-        z: Int, x: Int, y: Int, properties: [String]? = nil, maxFeatures: Int = 10000, maxBytes: Int? = nil,
-        overlay: String
+        z: Int, x: Int, y: Int, properties: [String]? = nil, returnPortrayal: Bool = true, maxFeatures: Int = 10000,
+        maxBytes: Int? = nil, overlay: String
       ) {
         self.z = z
         self.x = x
         self.y = y
         self.properties = properties
+        self.returnPortrayal = returnPortrayal
         self.maxFeatures = maxFeatures
         self.maxBytes = maxBytes
         self.overlay = overlay
@@ -1234,6 +1240,8 @@ public enum OverlayProtocol {
         self.properties = try properties.isPresent
           ? properties.array { (e) throws(JSONError) in try e.string() }
           : nil
+        let returnPortrayal = json["returnPortrayal"]
+        self.returnPortrayal = try returnPortrayal.isPresent ? returnPortrayal.bool() : true
         let maxFeatures = json["maxFeatures"]
         self.maxFeatures = try maxFeatures.isPresent
           ? maxFeatures.integer("integer in 1...100000") { $0 >= 1 && $0 <= 100000 }
@@ -1245,6 +1253,42 @@ public enum OverlayProtocol {
     }
 
     public typealias Result = LayerProtocol.VectorTile
+  }
+
+  /// A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn:
+  /// one source and one layer of tiles, both named after the overlay. Renderers are filters, a layer of the style for
+  /// each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are
+  /// attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.
+  public enum Style {
+    public static let name: StaticString = "overlay/style"
+
+    public struct Params: JSONDecodable, Sendable, LayerProtocol.StyleOptions {
+      /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
+      public var tiles: [String]?
+      /// The address of glyphs for texts, with `{fontstack}` and `{range}`.
+      public var glyphs: String?
+      /// Its id.
+      public var overlay: String
+
+      public init(tiles: [String]? = nil, glyphs: String? = nil, overlay: String) {
+        self.tiles = tiles
+        self.glyphs = glyphs
+        self.overlay = overlay
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let tiles = json["tiles"]
+        self.tiles = try tiles.isPresent
+          ? tiles.array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let glyphs = json["glyphs"]
+        self.glyphs = try glyphs.isPresent ? glyphs.string() : nil
+        self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+      }
+    }
+
+    public typealias Result = LayerProtocol.StyleResult
   }
 
   /// The legend: an entry for each symbol of the renderer, the default symbol last. An overlay without a renderer has

@@ -23,6 +23,7 @@ public protocol OverlayHandlers: MethodHandlers {
   typealias PopupFor = OverlayProtocol.PopupFor
   typealias Render = OverlayProtocol.Render
   typealias Tile = OverlayProtocol.Tile
+  typealias Style = OverlayProtocol.Style
   typealias Legend = OverlayProtocol.Legend
 
   /// Creates an overlay on top of a view's others.
@@ -91,6 +92,10 @@ public protocol OverlayHandlers: MethodHandlers {
   /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.
   static func tile(_ params: Tile.Params, in world: inout Types.World) throws -> TaskPlan<Types, Tile.Result>
 
+  /// A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn:
+  /// one source and one layer of tiles, both named after the overlay.
+  static func style(_ params: Style.Params, in world: Types.World) throws -> Style.Result
+
   /// The legend: an entry for each symbol of the renderer, the default symbol last.
   static func legend(_ params: Legend.Params, in world: inout Types.World) throws -> TaskPlan<Types, Legend.Result>
 }
@@ -119,6 +124,7 @@ extension OverlayHandlers {
     host.query("overlay/popupFor", popupFor)
     host.task("overlay/render", render)
     host.task("overlay/tile", tile)
+    host.query("overlay/style", style)
     host.task("overlay/legend", legend)
   }
 }

@@ -116,6 +116,17 @@ package struct AtomicFile: ~Copyable {
     }
   }
 
+  /// Replaces the first bytes of what is written.
+  package func replaceStart(_ bytes: [UInt8]) throws(RPCError) {
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress.map { $0 + offset }, $0.count - offset, off_t(offset)) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure() }
+      offset += count
+    }
+  }
+
   /// Opens another file in the same folder, without a name: closing its descriptor, which the caller does, deletes it.
   func scratch() throws(RPCError) -> CInt {
     let name = Self.temporaryName(beside: target)

@@ -1,4 +1,4 @@
-// Handlers of `layer/tile` and `overlay/tile`.
+// Handlers of `layer/tile`, `layer/style`, `overlay/tile` and `overlay/style`.
 
 import Drawing
 import GeoModel
@@ -18,6 +18,11 @@ extension LayerService {
     let options = try TileOptions(params)
     return try TilePlan(DrawnLayer(layer, features, store, at: options.scale, in: world), options, world).plan
   }
+
+  package static func style(_ params: Style.Params, in world: World) throws -> LayerProtocol.StyleResult {
+    let layer = try StyledLayer(layer: world.live(try world.layers.require(ID(params.layer))), in: world)
+    return MapStyle(layer, params).result(world.revision)
+  }
 }
 
 extension OverlayService {
@@ -25,6 +30,11 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     let options = try TileOptions(params)
     return try TilePlan(DrawnLayer(overlay, at: options.scale, in: world), options, world).plan
+  }
+
+  package static func style(_ params: Style.Params, in world: World) throws -> LayerProtocol.StyleResult {
+    let overlay = StyledLayer(overlay: try world.overlays.require(ID(params.overlay)), in: world)
+    return MapStyle(overlay, params).result(world.revision)
   }
 }
 
@@ -38,7 +48,8 @@ extension TileOptions {
         expected: "an integer less than \(side)")
     }
     self.init(address)
-    (properties, maxFeatures, maxBytes) = (params.properties, params.maxFeatures, params.maxBytes)
+    (properties, portrayal) = (params.properties, params.returnPortrayal)
+    (maxFeatures, maxBytes) = (params.maxFeatures, params.maxBytes)
   }
 
   /// The scale's denominator at which the tile has 512 pixels of 96 dpi.
@@ -55,7 +66,8 @@ struct TilePlan: Sendable {
 
   init(_ layer: DrawnLayer, _ options: TileOptions, _ world: World) throws {
     (self.layer, self.options, transformer, revision) = (layer, options, world.transformer, world.revision)
-    boxes = try Area(options.address.envelope, .webMercator, for: layer.store, in: layer.reference, world)?.indexBoxes
+    try Area.checkTiles(of: layer.reference, transformer)
+    boxes = try Area.boxes(holding: options.address.envelope, for: layer.store, in: layer.reference, transformer)
   }
 
   var plan: Plan<LayerProtocol.VectorTile> {

@@ -10771,6 +10771,7 @@ class LayerMethods(AsyncCaller):
         y: int,
         layer: t.ObjectId,
         properties: Sequence[str] | None = None,
+        return_portrayal: bool | None = None,
         max_features: int | None = None,
         max_bytes: int | None = None,
         meta: t.Meta | None = None,
@@ -10793,6 +10794,10 @@ class LayerMethods(AsyncCaller):
             y: The row, from the north; less than 2^z. (at least 0)
             layer: A loaded layer.
             properties: The attributes in the tile; all when absent. Unknown ones are ignored.
+            return_portrayal: Whether to add what the style of `layer/style` and `overlay/style` reads:
+                the fields of the renderer, `_value0` and so on for its expressions, `_label0` and so on for
+                the texts of labels, by the index of their definition, `_color`, `_size`, `_outlineColor` and
+                `_outlineWidth` of symbols that belong to features, `_size` of clusters. (default True)
             max_features: Maximum number of features and clusters. Where more are drawn, the largest by
                 the greater side of their box are kept, and of those of equal size, as of points, a choice
                 that depends on their ids alone. (in 1...100000; default 10000)
@@ -10824,8 +10829,52 @@ class LayerMethods(AsyncCaller):
                     "y": y,
                     "layer": layer,
                     "properties": properties,
+                    "returnPortrayal": return_portrayal,
                     "maxFeatures": max_features,
                     "maxBytes": max_bytes,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def style(
+        self,
+        *,
+        layer: t.ObjectId,
+        tiles: Sequence[str] | None = None,
+        glyphs: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.StyleResult:
+        """A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer
+        is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a
+        layer of the style for each symbol and part of a symbol; visual variables are interpolations;
+        expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512
+        pixels on a screen of 96 dpi.
+
+        Args:
+            layer: A loaded layer.
+            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
+                to 16 elements)
+            glyphs: The address of glyphs for texts, with `{fontstack}` and `{range}`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
+
+        Example:
+            await server.layer.style(layer="cities")
+        """
+        result: t.StyleResult = await self._call(
+            "layer/style",
+            _given(
+                {
+                    "layer": layer,
+                    "tiles": tiles,
+                    "glyphs": glyphs,
                     "meta": meta,
                 }
             ),
@@ -12750,6 +12799,84 @@ class MapMethods(AsyncCaller):
         )
         return result
 
+    async def publish(
+        self,
+        *,
+        path: t.FilePath,
+        layer: t.ObjectId | None = None,
+        map: t.ObjectId | None = None,
+        view: t.ObjectId | None = None,
+        format: t.PublishFormat | None = None,
+        if_exists: t.IfFileExists | None = None,
+        name: str | None = None,
+        min_zoom: int | None = None,
+        max_zoom: int | None = None,
+        max_features: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.PublishResult:
+        """Writes what a layer, a map or a view draws to one file that others can show without this server. Of
+        a map these are the loaded layers that are visible at some scale, of a view also its overlays and
+        its background color. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for
+        each; no tile is written where nothing is drawn. A page draws the symbols of the features
+        themselves, points in place of clusters, in units of the tiles of `maxZoom`. The file appears when
+        it is complete.
+
+        Args:
+            path: The file; its folder has to exist.
+            layer: A loaded layer; this, `map` or `view`.
+            map: The map.
+            view: The view; a page begins where it is.
+            format: The format; when absent, it follows from the extension: `.pmtiles`, `.html`, `.htm`.
+            if_exists: What to do when a file of that name exists: `error` or `replace`. (default "error")
+            name: The title; that of the map, or the name of the layer, when absent. (at most 1024
+                characters)
+            min_zoom: The first zoom of tiles. (in 0...24; default 0)
+            max_zoom: The last zoom of tiles, not below `minZoom`; there are at most a million tiles. (in
+                0...24; default 8)
+            max_features: Maximum number of features of a layer in a tile, or in the page; see
+                `layer/tile`. (in 1...1000000; default 10000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            NotLoadedError: The layer is not loaded.
+
+        Example:
+            await server.map.publish(map="m1", path="cities.pmtiles", max_zoom=2)
+        """
+        result: t.PublishResult = await self._call(
+            "map/publish",
+            _given(
+                {
+                    "path": path,
+                    "layer": layer,
+                    "map": map,
+                    "view": view,
+                    "format": format,
+                    "ifExists": if_exists,
+                    "name": name,
+                    "minZoom": min_zoom,
+                    "maxZoom": max_zoom,
+                    "maxFeatures": max_features,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def close(
         self,
         *,
@@ -13709,6 +13836,7 @@ class OverlayMethods(AsyncCaller):
         y: int,
         overlay: t.ObjectId,
         properties: Sequence[str] | None = None,
+        return_portrayal: bool | None = None,
         max_features: int | None = None,
         max_bytes: int | None = None,
         meta: t.Meta | None = None,
@@ -13732,6 +13860,10 @@ class OverlayMethods(AsyncCaller):
             y: The row, from the north; less than 2^z. (at least 0)
             overlay: Its id.
             properties: The attributes in the tile; all when absent. Unknown ones are ignored.
+            return_portrayal: Whether to add what the style of `layer/style` and `overlay/style` reads:
+                the fields of the renderer, `_value0` and so on for its expressions, `_label0` and so on for
+                the texts of labels, by the index of their definition, `_color`, `_size`, `_outlineColor` and
+                `_outlineWidth` of symbols that belong to features, `_size` of clusters. (default True)
             max_features: Maximum number of features and clusters. Where more are drawn, the largest by
                 the greater side of their box are kept, and of those of equal size, as of points, a choice
                 that depends on their ids alone. (in 1...100000; default 10000)
@@ -13760,8 +13892,49 @@ class OverlayMethods(AsyncCaller):
                     "y": y,
                     "overlay": overlay,
                     "properties": properties,
+                    "returnPortrayal": return_portrayal,
                     "maxFeatures": max_features,
                     "maxBytes": max_bytes,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def style(
+        self,
+        *,
+        overlay: t.ObjectId,
+        tiles: Sequence[str] | None = None,
+        glyphs: str | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.StyleResult:
+        """A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an
+        overlay is drawn: one source and one layer of tiles, both named after the overlay. Renderers are
+        filters, a layer of the style for each symbol and part of a symbol; visual variables are
+        interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms
+        for tiles of 512 pixels on a screen of 96 dpi.
+
+        Args:
+            overlay: Its id.
+            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
+                to 16 elements)
+            glyphs: The address of glyphs for texts, with `{fontstack}` and `{range}`.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+
+        Example:
+            await server.overlay.style(overlay="o1")
+        """
+        result: t.StyleResult = await self._call(
+            "overlay/style",
+            _given(
+                {
+                    "overlay": overlay,
+                    "tiles": tiles,
+                    "glyphs": glyphs,
                     "meta": meta,
                 }
             ),

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "4a30a518b65d9bd8"
+PROTOCOL_HASH = "9f743d4e8f7b9a04"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -385,15 +385,6 @@ LogLevel = Literal["error", "warning", "info", "debug"]
 `debug`: For developers of the server.
 """
 
-LogEvent = Literal["modelKept", "modelNotKept"]
-"""What a message is about, for programs.
-
-`modelKept`: The server ends, and its unsaved model is kept in the file `path`, which `document/recover` of
-the next server opens.
-`modelNotKept`: The server was told to end, and its unsaved model cannot be kept anywhere: it goes on until it
-is told again.
-"""
-
 RequestId = Any
 """The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id
 as it was written.
@@ -676,10 +667,6 @@ class LogMessageParams(TypedDict):
     """The severity."""
     message: str
     """For people."""
-    event: NotRequired[LogEvent]
-    """What it is about, where programs have to know."""
-    path: NotRequired[str]
-    """The file that it is about, absolute."""
 
 
 BindingAccess = Literal["readWrite", "readOnly"]
@@ -3654,6 +3641,57 @@ LoadStatus = Union[
 ]
 """Whether the features are loaded."""
 
+StyleLoss = Literal[
+    "markerStyle", "outlineStyle", "fillStyle", "ownSymbols", "clusterExpressions", "offsets", "glyphs",
+    "drawingOrder", "tracks",
+]
+"""What of a drawing a MapLibre style does not express.
+
+`markerStyle`: Markers that are no circles are circles in the style.
+`outlineStyle`: Dashed outlines of markers are whole lines.
+`fillStyle`: A hatch is a fill of a quarter of the opacity.
+`ownSymbols`: Of symbols that belong to features, there are the color, the size and the outline of the first
+part.
+`clusterExpressions`: Expressions of the renderer of clusters, which is without them.
+`offsets`: Offsets do not grow with a visual variable.
+`glyphs`: There are texts, and `glyphs` is absent: they are not drawn until the style has some.
+`drawingOrder`: Features are drawn in the order of the renderer's entries, and only within one in their own.
+`tracks`: Tracks and earlier observations of entities are in no tile.
+"""
+
+MapStyle = Any
+"""A style of MapLibre's style specification, version 8."""
+
+
+class StyleResult(TypedDict):
+    """A style, and what is not in it."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    style: MapStyle
+    """The style: a vector source, and its layers bottom first."""
+    notExpressed: list[StyleLoss]
+    """What the drawing has and the style does not."""
+
+
+class VectorTile(TypedDict):
+    """A Mapbox Vector Tile 2.1."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    data: str
+    """The tile in base64; empty where nothing is drawn."""
+    bytes: int
+    """Its size in bytes. (at least 0)"""
+    featureCount: int
+    """Number of features in it; one with geometries of several dimensions counts for each. (at least 0)"""
+    isThinned: bool
+    """Whether features are left out because of `maxFeatures` or `maxBytes`."""
+    omittedCount: int
+    """Number of features left out because of these. (at least 0)"""
+    failedCount: int
+    """Number of features left out as a position has no coordinates in Web Mercator. (at least 0)"""
+
 
 class LoadResult(TypedDict):
     """What a load has read."""
@@ -4453,6 +4491,44 @@ class LocatorReverseGeocodeResult(TypedDict):
     """Whether more places than `maxResults` lie within `maxDistance`, or `maxBytes` cut the result."""
     nextOffset: NotRequired[int]
     """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
+
+
+PublishFormat = Literal["pmtiles", "html"]
+"""The form in which a map is published.
+
+`pmtiles`: PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.
+`html`: A page that needs neither a server nor a network: the drawn features as they are evaluated, in a
+canvas that can be moved and zoomed.
+"""
+
+
+class PublishResult(TypedDict):
+    """What was published."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    path: str
+    """The absolute path of the file."""
+    format: PublishFormat
+    """Its format."""
+    bytes: int
+    """Its size. (at least 0)"""
+    layerCount: int
+    """Number of layers and overlays in it. (at least 0)"""
+    tileCount: NotRequired[int]
+    """Number of tiles that are not empty; absent for a page. (at least 0)"""
+    thinnedTileCount: NotRequired[int]
+    """Number of tiles from which features are left out because of `maxFeatures`; absent for a page. (at least
+    0)
+    """
+    featureCount: NotRequired[int]
+    """Number of features in the page; absent for tiles. (at least 0)"""
+    omittedCount: NotRequired[int]
+    """Number of features left out of the page because of `maxFeatures`; absent for tiles. (at least 0)"""
+    failedCount: int
+    """Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in
+    each. (at least 0)
+    """
 
 
 class Map(TypedDict):

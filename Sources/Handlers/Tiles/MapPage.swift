@@ -1,0 +1,162 @@
+// A publication as one page that shows it in any browser, without server and network.
+
+import Drawing
+import FeatureStore
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Planning
+import VectorTiles
+import WireCoding
+
+struct MapPage {
+  private let publication: Publication
+  /// Metres of a unit: that of the grid of the last zoom's tiles.
+  private let unit: Double
+
+  init(_ publication: Publication) {
+    self.publication = publication
+    unit = Self.width / Double(TileAddress.extent << publication.zooms.upperBound)
+  }
+
+  private static let width = 2 * 6_378_137 * Double.pi
+  /// Metres of a device-independent pixel at scale 1.
+  private static let pixel = 0.0254 / 96
+
+  func write(to file: borrowing AtomicFile, _ result: inout Publication.Result, _ share: WorkShare) throws {
+    var text = ExportText()
+    text.writer.append(Self.head)
+    text.writer.append("<script type=\"application/json\" id=\"map-data\">")
+    text.writer.beginObject()
+    text.writer.member("name", publication.name)
+    text.writer.member("background", publication.background?.text)
+    writeStart(to: &text.writer)
+    text.writer.key("layers")
+    text.writer.beginArray()
+    let layers = publication.layers.first ?? []
+    var (count, omitted) = (0, 0)
+    for (layer, share) in zip(layers, share.split(by: layers.map { max($0.store.count, 1) })) {
+      try write(layer, to: &text, of: file, &result, &count, &omitted, share)
+    }
+    text.writer.endArray()
+    text.writer.endObject()
+    text.writer.append("</script>\n")
+    text.writer.append(Self.program)
+    try text.flush(to: file)
+    (result.featureCount, result.omittedCount) = (count, omitted)
+  }
+
+  private func writeStart(to writer: inout JSONWriter) {
+    let box = publication.extent ?? Envelope(xMin: -Self.width / 2, yMin: -Self.width / 4, xMax: Self.width / 2, yMax: Self.width / 4)
+    let center = publication.start?.center ?? box.center
+    writer.member("center", [whole(center.x), whole(center.y)])
+    writer.member("box", [whole(box.xMin), whole(box.yMin), whole(box.xMax), whole(box.yMax)])
+    // Pixels of a unit; without it the page shows the box.
+    writer.member("scale", publication.start.map { unit / ($0.scale * Self.pixel) })
+  }
+
+  private func whole(_ metres: Double) -> Int { metres.isFinite ? Int(min(max(metres / unit, -1e15), 1e15).rounded()) : 0 }
+
+  // MARK: Layers
+
+  private func write(
+    _ layer: DrawnLayer, to text: inout ExportText, of file: borrowing AtomicFile, _ result: inout Publication.Result, _ count: inout Int,
+    _ omitted: inout Int, _ share: WorkShare
+  ) throws {
+    var symbols: [Symbol] = []
+    var numbers: [Symbol: Int] = [:]
+    let names = layer.store.schema.fields.map(\.name.string)
+    text.writer.beginObject()
+    text.writer.member("name", layer.name)
+    text.writer.member("opacity", layer.opacity)
+    text.writer.member("fields", names)
+    text.writer.key("features")
+    text.writer.beginArray()
+    var isFirst = true
+    let (left, failed) = try layer.forEachMercator(
+      limit: publication.params.maxFeatures, publication.transformer, checking: share.checkpoint
+    ) { item, row in
+      // A comma of its own: the text before may have gone to the file.
+      text.writer.append(isFirst ? "\n" : ",\n")
+      isFirst = false
+      let mark = text.writer.count
+      let number = item.symbol.map { symbol in
+        if let known = numbers[symbol] { return known }
+        symbols.append(symbol)
+        numbers[symbol] = symbols.count - 1
+        return symbols.count - 1
+      }
+      write(item.geometry, number, item.labels, row, of: names.count, to: &text.writer)
+      // Nothing in the data may end the element in which it is.
+      text.writer.escapeLess(from: mark)
+      count += 1
+      try text.flushPiece(to: file)
+    }
+    text.writer.endArray()
+    let mark = text.writer.count
+    text.writer.member("symbols", symbols.map { Wire.symbol($0) })
+    text.writer.endObject()
+    text.writer.escapeLess(from: mark)
+    omitted += left
+    result.failedCount += failed
+  }
+
+  /// A feature is an array: dimension, runs of positions as differences, number of its symbol, labels, attributes.
+  private func write(
+    _ geometry: Geometry, _ symbol: Int?, _ labels: [Label], _ row: FeatureRow, of columns: Int, to writer: inout JSONWriter
+  ) {
+    writer.beginArray()
+    let kind = ShapeKind(geometry) ?? .point
+    writer.value(kind == .point ? 0 : kind == .line ? 1 : 2)
+    writer.beginArray()
+    for piece in geometry.pieces where ShapeKind(piece) == kind { piece.forEachPositions { write($0, to: &writer) } }
+    writer.endArray()
+    writer.value(symbol ?? -1)
+    writer.array(labels) { label, writer in writer.value(Wire.symbol(.text(label.symbol))) }
+    writer.beginArray()
+    for column in 0..<columns { writer.value(row.value(column)) }
+    writer.endArray()
+    writer.endArray()
+  }
+}
+
+extension MapPage {
+  private func write(_ run: Positions, to writer: inout JSONWriter) {
+    writer.beginArray()
+    var (lastX, lastY) = (0, 0)
+    for index in stride(from: 0, to: run.values.count, by: run.stride) {
+      let (x, y) = (whole(run.values[index]), whole(run.values[index + 1]))
+      if index > 0, x == lastX, y == lastY { continue }
+      writer.value(x - lastX)
+      writer.value(y - lastY)
+      (lastX, lastY) = (x, y)
+    }
+    writer.endArray()
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func value(_ value: AttributeValue) {
+    switch value {
+    case .null: self.null()
+    case .bool(let flag): self.value(flag)
+    case .integer(let number): self.value(number)
+    case .double(let number): self.value(number)
+    case .string(let text), .json(let text): self.value(text)
+    }
+  }
+
+  /// Writes `<` in strings as an escape.
+  fileprivate mutating func escapeLess(from mark: Int) {
+    let written = bytes[mark..<count]
+    guard written.contains(UInt8(ascii: "<")) else { return }
+    var escaped: [UInt8] = []
+    for byte in written {
+      if byte == UInt8(ascii: "<") { escaped += Array("\\u003c".utf8) } else { escaped.append(byte) }
+    }
+    truncate(to: mark)
+    escaped.withUnsafeBytes { append($0) }
+  }
+}
