@@ -149,7 +149,7 @@ extension LayerStyle {
       .init(name: "text-font", value: [.text(family + (weight.isEmpty ? " Regular" : weight))]),
       .init(name: "text-size", value: scaled(rule.size(text.size), of: rule)),
       .init(name: "text-rotate", value: rule.angle(text.angle)),
-      .init(name: "text-anchor", value: .text(rule.placement?.anchor ?? text.anchor)),
+      .init(name: "text-anchor", value: .text(rule.placement?.anchor ?? text.anchorName)),
       .init(name: "symbol-placement", value: isAlong ? "line" : "point"),
     ]
     if offset.x != 0 || offset.y != 0 { layout.append(.init(name: "text-offset", value: [.number(offset.x), .number(offset.y)])) }
@@ -190,7 +190,7 @@ extension SimpleLineSymbol.Style {
 
 extension TextSymbol {
   /// The point of the text that lies at the position.
-  fileprivate var anchor: String {
+  fileprivate var anchorName: String {
     let vertical =
       switch verticalAlignment {
       case .top: "top"

@@ -162,6 +162,13 @@ package enum ParamMembers {
       .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
       "cutAtAntimeridian", "path", "driver", "ifExists", "layerName", "limit", "csvGeometry", "outSpatialReference"
     ]),
+    "feature/render": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "format", "pixelRatio", "path", "replace", "transparent",
+      "background", "labels", "selection", .init("layout", .named { pictureLayout }), "pick", "width", "height",
+      "outSpatialReference"
+    ]),
     "feature/buffer": params([
       "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
@@ -396,14 +403,19 @@ package enum ParamMembers {
     ]),
     "layer/addGroup": params(["map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"]),
     "layer/addTable": params(["map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"]),
+    "layer/addRaster": params([
+      "map", "scene", "path", "sourceLayer", "id", "name", .init("rasterRenderer", .named { rasterRenderer }), "role",
+      "group", "index", "ifExists"
+    ]),
     "layer/remove": params(["layer"]),
     "layer/move": params(["layer", "index", "group", "role"]),
     "layer/update": params([
       "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode", "definitionExpression",
       .init("time", .named { layerTime }), "isTimeFilterEnabled", .init("renderer", .named { renderer }),
-      .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
-      .init("popup", .named { popupDefinition }), .init("featureReduction", .named { featureReduction }),
-      .init("trackDisplay", .named { trackDisplay }), "isPopupEnabled", "clear"
+      .init("rasterRenderer", .named { rasterRenderer }), .init("labels", .elements(.named { labelDefinition })),
+      "labelsEnabled", .init("popup", .named { popupDefinition }),
+      .init("featureReduction", .named { featureReduction }), .init("trackDisplay", .named { trackDisplay }),
+      "isPopupEnabled", "clear"
     ]),
     "layer/select": params(["layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode"]),
     "layer/load": params(["layer", "map", "scene"]),
@@ -413,6 +425,11 @@ package enum ParamMembers {
     "layer/labelFor": params(["layer", "ids", "scale"]),
     "layer/popupFor": params(["layer", "ids"]),
     "layer/legend": params(["layer", "includeCounts"]),
+    "layer/render": params([
+      "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      .init("layout", .named { pictureLayout }), "pick", "width", "height", "spatialReference",
+      .init("extent", .named { envelope }), "layer"
+    ]),
     "layer/tile": params(["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "layer"]),
     "layer/style": params(["tiles", "glyphs", "layer"]),
     "layer/classBreaks": params([
@@ -521,6 +538,11 @@ package enum ParamMembers {
     "overlay/symbolFor": params(["overlay", "ids"]),
     "overlay/labelFor": params(["overlay", "ids", "scale"]),
     "overlay/popupFor": params(["overlay", "ids"]),
+    "overlay/render": params([
+      "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      .init("layout", .named { pictureLayout }), "pick", "width", "height", "spatialReference",
+      .init("extent", .named { envelope }), "overlay"
+    ]),
     "overlay/tile": params(["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "overlay"]),
     "overlay/style": params(["tiles", "glyphs", "overlay"]),
     "overlay/legend": params(["overlay", "includeCounts"]),
@@ -563,6 +585,7 @@ package enum ParamMembers {
     "source/close": params(["source"]),
     "state/get": params(["path"]),
     "state/observe": params(["paths", "exceptOrigin", "maxRate", "edits"]),
+    "state/observePaths": params(["paths", "maxRate"]),
     "state/set": params(["path", "value"]),
     "state/unobserve": params(["subscription"]),
     "surface/contours": params([
@@ -619,6 +642,11 @@ package enum ParamMembers {
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
       "maxBytes", "returnPopupsOnly", "returnGeometry", "offset"
     ]),
+    "view/render": params([
+      "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      .init("layout", .named { pictureLayout }), "pick", "view", "width", "height", "location"
+    ]),
+    "view/labels": params(["view"]),
     "view/select": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"
     ]),
@@ -711,6 +739,12 @@ package enum ParamMembers {
 
   package static let featureColumns: ParamShape = .object(["x", "y", "z", "geometry", "ids", "attributes"])
 
+  package static let pictureLayout: ParamShape = .object([
+    "title", "attribution", "legend", "scaleBar", "northArrow", .init("graticule", .named { graticule })
+  ])
+
+  package static let graticule: ParamShape = .object(["interval", "color"])
+
   package static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
 
   package static let field: ParamShape = .object(["name", "type"])
@@ -783,6 +817,25 @@ package enum ParamMembers {
       .init("defaultSymbol", .named { symbol }), "defaultLabel",
       .init("visualVariables", .elements(.named { visualVariable }))
     ]),
+  ])
+
+  package static let rasterStretch: ParamShape = .union([
+    ("minMax", ["type", "minValue", "maxValue"]),
+    ("percentClip", ["type", "min", "max"]),
+    ("standardDeviation", ["type", "factor"]),
+  ])
+
+  package static let rasterClass: ParamShape = .object(["minValue", "maxValue", "color", "label"])
+
+  package static let rasterColor: ParamShape = .object(["value", "color", "label"])
+
+  package static let rasterRenderer: ParamShape = .union([
+    ("rgb", ["type", "bands", .init("stretch", .named { rasterStretch })]),
+    ("stretch", ["type", "band", .init("stretch", .named { rasterStretch }), "colors"]),
+    ("classified", ["type", "band", .init("classes", .elements(.named { rasterClass }))]),
+    ("colormap", ["type", "band", .init("colors", .elements(.named { rasterColor }))]),
+    ("hillshade", ["type", "band", "azimuth", "altitude", "zFactor"]),
+    ("slope", ["type", "band", "zFactor", "maxSlope", "colors"]),
   ])
 
   package static let labelDefinition: ParamShape = .object([

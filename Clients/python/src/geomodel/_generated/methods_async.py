@@ -10861,8 +10861,8 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -12840,8 +12840,8 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.

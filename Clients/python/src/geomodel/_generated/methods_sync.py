@@ -10799,8 +10799,8 @@ class LayerMethods(SyncCaller):
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -12773,8 +12773,8 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
