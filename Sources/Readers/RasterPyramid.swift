@@ -61,7 +61,7 @@ public final class RasterPyramid: Sendable {
     let (columns, rows) = (Int(window.column)..<Int(window.column + window.width), Int(window.row)..<Int(window.row + window.height))
     var target = PixelTarget(window, bands.count, isBytes: bands.allSatisfy { info.bands[$0].isBytes })
     var missing: [RasterWindow] = []
-    func tile(_ window: RasterWindow) -> Int { level << 56 | Int(window.row) / size << 28 | Int(window.column) / size }
+    func tile(_ window: RasterWindow) -> Int { level << 56 | (Int(window.row) / size) << 28 | Int(window.column) / size }
     for top in stride(from: rows.lowerBound / size * size, to: rows.upperBound, by: size) {
       for left in stride(from: columns.lowerBound / size * size, to: columns.upperBound, by: size) {
         let place = RasterWindow(column: left, row: top, width: min(size, width - left), height: min(size, height - top))
