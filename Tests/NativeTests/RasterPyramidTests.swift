@@ -50,7 +50,7 @@ import Testing
 
   @Test func `a palette is known`() throws {
     let raster = try RasterPyramid(readers, path: fixture("classes.tif"), table: nil)
-    #expect(raster.info.bands[0].colors?.prefix(4) == [0, 0xFF00_00FF, 0x00FF_00FF, 0x0000_FFFF])
+    #expect(raster.info.bands[0].colors?.prefix(4) == [0x0000_00FF, 0xFF00_00FF, 0x00FF_00FF, 0x0000_FFFF])
   }
 
   @Test(arguments: [("tiles.mbtiles", nil), ("tiles.gpkg", "DAY"), ("tiles.gpkg", "NIGHT")] as [(String, String?)])
