@@ -17,6 +17,8 @@ struct RasterGrid {
     case outside
     /// The place of the first corner, the steps by pixel, and the change of one step by the other.
     case linear(SIMD2<Double>, SIMD2<Double>, SIMD2<Double>, SIMD2<Double>)
+    /// The places of the corners, the middles of the sides and that of the cell, between which places are interpolated in quarters.
+    case quarters([SIMD2<Double>])
     case exact
   }
 
@@ -105,14 +107,19 @@ struct RasterGrid {
     let twist = (last - right - below + first) / (size * size)
     let ratio = max((across * across).sum(), (down * down).sum()).squareRoot()
     let area = across.x * down.y - across.y * down.x
+    var worst = 0.0
     for (index, place) in places.enumerated() {
       let (x, y) = (Double(index % 3) * size / 2, Double(index / 3) * size / 2)
       let off = first + x * across + y * down + x * y * twist - place
       // In pixels of the frame: near a pole one of the file is much wider than high.
       let (right, below) = ((off.x * down.y - off.y * down.x) / area, (across.x * off.y - across.y * off.x) / area)
-      guard abs(right) <= Self.tolerance, abs(below) <= Self.tolerance else { return (.exact, ratio > 0 ? ratio : nil) }
+      worst = max(worst, abs(right), abs(below))
+      if right.isNaN || below.isNaN { worst = .infinity }
     }
-    return (.linear(first, across, down, twist), ratio > 0 ? ratio : nil)
+    // Between nodes at half the distance the error is a quarter.
+    let cell: Cell =
+      worst <= Self.tolerance ? .linear(first, across, down, twist) : worst <= 3 * Self.tolerance ? .quarters(places) : .exact
+    return (cell, ratio > 0 ? ratio : nil)
   }
 
   /// Writes the places of the pixels of a cell that are within the frame, row by row, `stride` apart; NaN outside of the raster's reference.
@@ -127,6 +134,18 @@ struct RasterGrid {
         for x in 0..<width {
           let u = Double(x) + 0.5
           target[y * stride + x] = (first + u * across + v * down + u * v * twist) * scale
+        }
+      }
+    case .quarters(let nodes):
+      let half = Self.cell / 2
+      for y in 0..<height {
+        let (below, v) = (y / half, (Double(y % half) + 0.5) / Double(half))
+        for x in 0..<width {
+          let (right, u) = (x / half, (Double(x % half) + 0.5) / Double(half))
+          let first = 3 * below + right
+          let top = nodes[first] + u * (nodes[first + 1] - nodes[first])
+          let bottom = nodes[first + 3] + u * (nodes[first + 4] - nodes[first + 3])
+          target[y * stride + x] = (top + v * (bottom - top)) * scale
         }
       }
     case .exact:
