@@ -104,9 +104,13 @@ class Page:
         """The value, once it is one that holds; it is looked at for each picture that the page draws."""
         end = time.monotonic() + PATIENCE
         while True:
-            found = self.value(expression)
-            if holds(found):
-                return found
+            try:
+                found = self.value(expression)
+                if holds(found):
+                    return found
+            except RuntimeError as error:
+                # The page is not there yet.
+                found = error
             if time.monotonic() > end:
                 raise TimeoutError(f"{expression} is {found!r}; the page said {self.said()}")
             self.value("new Promise((done) => setTimeout(done, 20))")

@@ -23,6 +23,8 @@ export class Drawing {
   constructor(map, connection) {
     this.#map = map;
     this.#connection = connection;
+    map.on("sourcedata", ({ sourceId }) => this.#drawn.has(sourceId) && this.#loaded(sourceId));
+    map.on("idle", () => [...this.#drawn.keys()].forEach((key) => this.#loaded(key)));
     maplibregl.addProtocol(SCHEME, ({ url }, abort) => this.#tile(url, abort));
   }
 
@@ -76,15 +78,29 @@ export class Drawing {
       });
       this.#replace(key, id, isFence ? fenced(style) : style, notExpressed, drawn?.version ?? 0);
     }
-    if (drawn !== undefined && change.features) {
-      const next = this.#drawn.get(key);
-      next.version += 1;
-      this.#map.getSource(key)?.setTiles([address(kind, id, next.version)]);
+    if (drawn !== undefined && change.features) this.#fetch(key, kind, id);
+  }
+
+  /** Has the tiles of a source fetched anew. Those that are on their way come first: else a model that changes all the time is never seen. */
+  #fetch(key, kind, id) {
+    const drawn = this.#drawn.get(key), source = this.#map.getSource(key);
+    if (drawn === undefined || source === undefined) return;
+    if (!this.#map.isSourceLoaded(key)) {
+      drawn.again = () => this.#fetch(key, kind, id);
+      return;
     }
+    drawn.again = null;
+    drawn.version += 1;
+    source.setTiles([address(kind, id, drawn.version)]);
+  }
+
+  #loaded(key) {
+    const drawn = this.#drawn.get(key);
+    if (drawn?.again && this.#map.isSourceLoaded(key)) drawn.again();
   }
 
   #replace(key, id, style, notExpressed, version) {
-    const map = this.#map, ids = [];
+    const map = this.#map, ids = [], again = this.#drawn.get(key)?.again ?? null;
     this.#removeLayers(key);
     if (map.getSource(key) === undefined) map.addSource(key, { ...Object.values(style.sources)[0], type: "vector" });
     style.layers.forEach((layer, index) => {
@@ -92,7 +108,7 @@ export class Drawing {
       map.addLayer(made);
       ids.push(made.id);
     });
-    this.#drawn.set(key, { ids, styles: style.layers, notExpressed, version, opacity: 1 });
+    this.#drawn.set(key, { ids, styles: style.layers, notExpressed, version, again, opacity: 1 });
   }
 
   #removeLayers(key) {
@@ -123,7 +139,7 @@ export class Drawing {
   }
 
   get isIdle() {
-    return !this.#isDrawing;
+    return !this.#isDrawing && [...this.#drawn.values()].every(({ again }) => again === null);
   }
 
   /** What styles leave out, by the id of the layer or overlay. */

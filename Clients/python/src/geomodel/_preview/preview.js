@@ -34,6 +34,7 @@ function makeMap() {
   // All letters are those of this machine: there is no server of glyphs.
   const glyphs = Object.getPrototypeOf(map.style.glyphManager ?? {});
   if (typeof glyphs._doesCharSupportLocalGlyph === "function") glyphs._doesCharSupportLocalGlyph = () => true;
+  map.on("error", ({ error }) => console.warn(error.message));
   return map;
 }
 
