@@ -294,15 +294,43 @@ class PageTests(Shared):
         server.map.update(map="m", background_color="#102030")
         self.color(page, 400, 300, (0x10, 0x20, 0x30))
 
-    def test_the_location_and_entities_move(self) -> None:
+    def test_the_location_moves(self) -> None:
         server = self.start()
         server.location.create_external(id="gps")
         server.location.start(location_source="gps")
         server.view.set_location_display(view="v", source="gps")
         page = self.open()
-        for longitude in (8.4, 8.6):
-            server.location.push(location_source="gps", location={"position": {"type": "Point", "coordinates": [longitude, 47.3]}, "timestamp": f"2026-01-01T00:00:0{int(longitude * 10) % 10}Z"})
-            page.until(f"Math.abs(preview.features.place?.[0] - {longitude}) < 1e-9")
+        for second, longitude in enumerate((8.4, 8.6)):
+            place = {"position": {"type": "Point", "coordinates": [longitude, 47.3]}, "timestamp": f"2026-01-01T00:00:0{second}Z"}
+            server.location.push(location_source="gps", locations=[place])
+            page.until(f"Math.abs(preview.features.place?.[0] - {longitude}) < 1e-9 && document.querySelector('.location') !== null")
+        self.color(page, 546, 300, (0x1A, 0x73, 0xE8), near=40)
+
+    def test_entities_move_and_fences_are_outlined(self) -> None:
+        server = self.start()
+        server.entity.create(id="e", fields=[{"name": "ship", "type": "string"}], track_id_field="ship")
+        server.entity.connect(entity_source="e")
+        server.layer.add(map="m", entity_source="e", id="l")
+        disc = {"type": "simpleMarker", "color": "#FF00FF", "size": 40, "outline": {"color": "#FF00FF", "width": 1}}
+        server.layer.update(layer="l", renderer={"type": "simple", "symbol": disc})
+        page = self.open()
+        for longitude, x in ((8.5, 400), (8.6, 440)):
+            feature = {"type": "Feature", "geometry": {"type": "Point", "coordinates": [longitude, 47.3]}, "properties": {"ship": "a"}}
+            server.entity.push(entity_source="e", features=[feature])
+            self.color(page, x, 300, (255, 0, 255))
+        self.color(page, 400, 300, (255, 255, 255))
+        server.overlay.add_graphics(overlay="o", graphics=[{"geometry": SQUARE}])
+        server.geotrigger.create(id="g", feed="e", fences="o")
+        page.until("preview.map.queryRenderedFeatures().some(({source}) => source === 'fence:o')")
+
+    def test_a_map_that_is_not_in_web_mercator_says_so(self) -> None:
+        server = self.start()
+        server.map.create(id="u", spatial_reference="EPSG:25832")
+        server.view.set_content(view="v", map="u", viewpoint=CENTER)
+        self.red()
+        page = self.open()
+        self.assertIn("EPSG:25832", page.until("document.querySelector('#notes').innerText"))
+        self.color(page, 400, 300, (255, 0, 0))
 
     def test_two_pages_follow_one_view(self) -> None:
         self.start()
@@ -343,7 +371,6 @@ class PageTests(Shared):
         page = self.open()
         size = "preview.connection.waiting + preview.model.waiting + preview.map.getStyle().layers.length + Object.keys(preview.map.getStyle().sources).length"
         before = page.value(size)
-        listeners = page.call("Performance.enable") and 0
 
         def used() -> float:
             page.call("HeapProfiler.collectGarbage")
@@ -352,13 +379,13 @@ class PageTests(Shared):
         heaps = []
         for _ in range(3):
             for turn in range(200):
-                server.overlay.update_graphics(overlay="o", updates=[{"id": 0, "attributes": {"turn": turn}}])
+                server.overlay.update_graphics(overlay="o", graphics=[{"id": 0, "attributes": {"turn": turn}}])
                 if turn % 20 == 0:
                     server.overlay.update(overlay="o", opacity=0.5 + turn / 1000)
             page.until("preview.model.waiting === 0 && preview.drawing.isIdle && preview.map.loaded()")
             heaps.append(used())
         self.assertEqual(page.value(size), before)
-        print("heap in MB after each 200 changes:", [round(heap / 1e6, 2) for heap in heaps], listeners, file=sys.stderr)
+        print("heap in MB after each 200 changes:", [round(heap / 1e6, 2) for heap in heaps], file=sys.stderr)
         self.assertLess(heaps[2] - heaps[1], 2e6)
 
 

@@ -1,13 +1,9 @@
 // Layers and overlays on the map: each is a source of vector tiles, which come over the web socket, and the style that the server gives.
 
 /** Members whose change shows in the panel alone, those that change the style, and those that change the features; others change both. */
-const PANEL = new Set(["name", "isVisible", "opacity", "popup", "isPopupEnabled", "graphicCount", "extent", "visibilityMode", "layers", "group", "revision"]);
-const STYLE = new Set(["minScale", "maxScale", "labelsEnabled", "selectionColor"]);
+const PANEL = new Set(["name", "isVisible", "popup", "isPopupEnabled", "graphicCount", "extent", "visibilityMode", "layers", "group", "revision"]);
+const STYLE = new Set(["opacity", "minScale", "maxScale", "labelsEnabled", "selectionColor"]);
 const FEATURES = new Set(["graphics", "entities", "selectedCount", "featureCount", "definitionExpression", "time", "isTimeFilterEnabled"]);
-/** Properties of each type of style layer by which opacity is reached. */
-const OPACITIES = {
-  circle: ["circle-opacity", "circle-stroke-opacity"], fill: ["fill-opacity"], line: ["line-opacity"], symbol: ["text-opacity", "icon-opacity"],
-};
 const SCHEME = "geomodel";
 
 export class Drawing {
@@ -108,7 +104,7 @@ export class Drawing {
       map.addLayer(made);
       ids.push(made.id);
     });
-    this.#drawn.set(key, { ids, styles: style.layers, notExpressed, version, again, opacity: 1 });
+    this.#drawn.set(key, { ids, notExpressed, version, again });
   }
 
   #removeLayers(key) {
@@ -121,16 +117,8 @@ export class Drawing {
     this.#drawn.delete(key);
   }
 
-  #place({ key, isVisible, opacity }) {
-    const drawn = this.#drawn.get(key);
-    if (drawn === undefined) return;
-    drawn.ids.forEach((id, index) => {
-      this.#map.setLayoutProperty(id, "visibility", isVisible ? "visible" : "none");
-      if (drawn.opacity === opacity) return;
-      const { type, paint = {} } = drawn.styles[index];
-      for (const name of OPACITIES[type] ?? []) this.#map.setPaintProperty(id, name, times(paint[name], opacity));
-    });
-    drawn.opacity = opacity;
+  #place({ key, isVisible }) {
+    for (const id of this.#drawn.get(key)?.ids ?? []) this.#map.setLayoutProperty(id, "visibility", isVisible ? "visible" : "none");
   }
 
   #order(wanted) {
@@ -153,29 +141,29 @@ function address(kind, id, version) {
   return `${SCHEME}://${kind}/${encodeURIComponent(id)}/{z}/{x}/{y}?${version}`;
 }
 
-/** What the view draws, from bottom to top, each with the opacity and the visibility that it has from its groups. */
+/** What the view draws, from bottom to top, each with its groups and the visibility that it has from them. */
 function* drawables({ view, map, layers, overlays, fences }) {
   const { basemap, operationalLayers = [] } = map ?? {};
-  for (const ids of [basemap?.baseLayers ?? [], operationalLayers, basemap?.referenceLayers ?? []]) yield* layersOf(ids, layers, 1, true);
+  for (const ids of [basemap?.baseLayers ?? [], operationalLayers, basemap?.referenceLayers ?? []]) yield* layersOf(ids, layers, [], true);
   const own = view?.overlays ?? [];
   for (const id of own) {
     const overlay = overlays.get(id);
-    if (overlay) yield { key: `overlay:${id}`, kind: "overlay", id, object: overlay, isVisible: overlay.isVisible, opacity: overlay.opacity };
+    if (overlay) yield { key: `overlay:${id}`, kind: "overlay", id, object: overlay, groups: [], isVisible: overlay.isVisible };
   }
   for (const id of fences) {
     const kind = layers.has(id) ? "layer" : overlays.has(id) ? "overlay" : null;
     const object = layers.get(id) ?? overlays.get(id);
-    if (kind !== null && isLoaded(object)) yield { key: `fence:${id}`, kind, id, object, isVisible: true, opacity: 1, isFence: true };
+    if (kind !== null && isLoaded(object)) yield { key: `fence:${id}`, kind, id, object, groups: [], isVisible: true, isFence: true };
   }
 }
 
-function* layersOf(ids, layers, opacity, isVisible) {
+function* layersOf(ids, layers, groups, isVisible) {
   for (const id of ids) {
     const layer = layers.get(id);
     if (layer === undefined) continue;
-    const [ownOpacity, isShown] = [opacity * layer.opacity, isVisible && layer.isVisible];
-    if (layer.layers) yield* layersOf(layer.layers, layers, ownOpacity, isShown);
-    else if (isLoaded(layer)) yield { key: `layer:${id}`, kind: "layer", id, object: layer, isVisible: isShown, opacity: ownOpacity };
+    const isShown = isVisible && layer.isVisible;
+    if (layer.layers) yield* layersOf(layer.layers, layers, [...groups, id], isShown);
+    else if (isLoaded(layer)) yield { key: `layer:${id}`, kind: "layer", id, object: layer, groups, isVisible: isShown };
   }
 }
 
@@ -184,10 +172,10 @@ function isLoaded(object) {
 }
 
 /** What of a drawable has to be had anew. */
-function changeOf({ kind, id, object }, touched) {
+function changeOf({ kind, id, object, groups }, touched) {
   if (touched === null) return { style: true, features: true };
   const names = [
-    ...(touched.get(`/${kind}s/${id}`) ?? []), ...(object.entitySource === undefined ? [] : (touched.get(`/entitySources/${object.entitySource}`) ?? [])),
+    ...(touched.get(`/${kind}s/${id}`) ?? []), ...(groups.some((group) => touched.get(`/layers/${group}`)?.has("opacity")) ? ["opacity"] : []), ...(object.entitySource === undefined ? [] : (touched.get(`/entitySources/${object.entitySource}`) ?? [])),
     ...([...touched.keys()].some((path) => path.startsWith("/environments/")) ? ["environment"] : []),
   ].filter((name) => !PANEL.has(name));
   return { style: names.some((name) => !FEATURES.has(name)), features: names.some((name) => !STYLE.has(name)) };
@@ -198,18 +186,6 @@ function merged(first, second) {
   const all = new Map(first);
   for (const [path, names] of second) all.set(path, new Set([...(all.get(path) ?? []), ...names]));
   return all;
-}
-
-/** A property of the style with the opacity of its layer. An expression of the zoom has to stay outermost, so its stops are multiplied. */
-function times(value, opacity) {
-  if (value === undefined) return opacity;
-  if (typeof value === "number") return value * opacity;
-  if (!Array.isArray(value)) return value;
-  const [name] = value;
-  if (!JSON.stringify(value).includes('["zoom"]')) return ["*", value, opacity];
-  if (name === "interpolate") return value.map((each, index) => (index >= 4 && index % 2 === 0 ? times(each, opacity) : each));
-  if (name === "step") return value.map((each, index) => (index >= 2 && index % 2 === 0 ? times(each, opacity) : each));
-  return value;
 }
 
 /** Fences are outlined, whatever else is drawn of them. */
