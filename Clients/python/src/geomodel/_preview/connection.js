@@ -60,9 +60,7 @@ export class Connection {
     const socket = (this.#socket = new WebSocket(`ws://${location.host}/?token=${this.#token}`));
     socket.onopen = async () => {
       try {
-        const answer = await this.call("initialize", {
-          clientInfo: { name: "preview" }, protocolVersions: ["0.7"], strict: true,
-        });
+        const answer = await this.call("initialize", { clientInfo: { name: "preview" }, strict: true });
         this.#send({ jsonrpc: "2.0", method: "initialized", params: {} });
         this.#attempts = 0;
         await this.onOpen(answer);

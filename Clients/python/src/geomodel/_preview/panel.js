@@ -51,6 +51,14 @@ export class Panel {
           : reference !== "EPSG:3857" ? `The map is in ${reference}, drawn here in Web Mercator: shapes, scale and north may differ.` : "");
   }
 
+  /** Says at each row what of it the map's style cannot express. */
+  showLosses(losses) {
+    for (const row of this.#root.querySelectorAll("li")) {
+      const names = losses.get(row.dataset.layer ?? row.dataset.overlay);
+      row.title = names === undefined ? "" : `Not drawn as the model says: ${names.join(", ")}`;
+    }
+  }
+
   *#rows(model) {
     for (const id of [...(model.view?.overlays ?? [])].reverse()) {
       const overlay = model.overlays.get(id);
