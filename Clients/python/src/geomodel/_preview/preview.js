@@ -56,6 +56,7 @@ function start() {
       if (method === "state/touched") parts.model.touched(params);
     },
   });
+  Object.assign(parts, { map, connection });
   parts.camera = new Camera(map, connection, origin);
   parts.drawing = new Drawing(map, connection);
   parts.features = new Features(map, connection, parts.camera, origin);
@@ -64,7 +65,7 @@ function start() {
   addEventListener("hashchange", () => parts.model.show(chosen()));
   map.on("resize", () => parts.camera.takeScreen().catch((error) => console.warn(error.message)));
   // What tests and people at the console look at.
-  window.preview = { map, connection, origin, ...parts };
+  window.preview = parts;
 }
 
 function shown({ camera, drawing, features, panel, connection }, model, touched) {
