@@ -304,7 +304,7 @@ class PageTests(Shared):
             place = {"position": {"type": "Point", "coordinates": [longitude, 47.3]}, "timestamp": f"2026-01-01T00:00:0{second}Z"}
             server.location.push(location_source="gps", locations=[place])
             page.until(f"Math.abs(preview.features.place?.[0] - {longitude}) < 1e-9 && document.querySelector('.location') !== null")
-        self.color(page, 546, 300, (0x1A, 0x73, 0xE8), near=40)
+        self.color(page, 442, 300, (0x1A, 0x73, 0xE8), near=40)
 
     def test_entities_move_and_fences_are_outlined(self) -> None:
         server = self.start()
@@ -314,7 +314,7 @@ class PageTests(Shared):
         disc = {"type": "simpleMarker", "color": "#FF00FF", "size": 40, "outline": {"color": "#FF00FF", "width": 1}}
         server.layer.update(layer="l", renderer={"type": "simple", "symbol": disc})
         page = self.open()
-        for longitude, x in ((8.5, 400), (8.6, 440)):
+        for longitude, x in ((8.5, 400), (8.6, 442)):
             feature = {"type": "Feature", "geometry": {"type": "Point", "coordinates": [longitude, 47.3]}, "properties": {"ship": "a"}}
             server.entity.push(entity_source="e", features=[feature])
             self.color(page, x, 300, (255, 0, 255))

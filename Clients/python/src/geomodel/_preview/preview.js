@@ -22,7 +22,8 @@ function chosen() {
 
 function makeMap() {
   const map = new maplibregl.Map({
-    container: "map", minZoom: -2, maxZoom: 24, maxPitch: 0, pitchWithRotate: false, touchPitch: false, attributionControl: false, fadeDuration: 0,
+    // Shift is for selections.
+    container: "map", boxZoom: false, minZoom: -2, maxZoom: 24, maxPitch: 0, pitchWithRotate: false, touchPitch: false, attributionControl: false, fadeDuration: 0,
     style: {
       version: 8, glyphs: "geomodel://glyphs/{fontstack}/{range}", sources: {},
       layers: [{ id: "background", type: "background", paint: { "background-color": "#FFFFFF" } }],

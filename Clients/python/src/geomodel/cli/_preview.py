@@ -113,8 +113,10 @@ def _around(extents: list[dict[str, float]]) -> dict[str, Any]:
     east, north = (max(box[name] for box in extents) for name in ("xMax", "yMax"))
     if west == east and south == north:
         return {"type": "centerAndScale", "center": {"type": "Point", "coordinates": [west, south]}, "targetScale": 25_000, "spatialReference": _MERCATOR}
+    # Of points alone, those of a whole world would be as near to each other across the antimeridian.
+    line = {"type": "LineString", "coordinates": [[west, south], [(west + east) / 2, (south + north) / 2], [east, north]]}
     return {
-        "type": "boundingGeometry", "geometry": {"type": "MultiPoint", "coordinates": [[west, south], [east, north]]},
+        "type": "boundingGeometry", "geometry": line,
         "spatialReference": _MERCATOR, "padding": 40,
     }
 
