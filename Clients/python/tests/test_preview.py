@@ -262,6 +262,15 @@ class PageTests(Shared):
         page.value("preview.connection.call('session/echo', {value: 1})")
         self.assertEqual(self.server.view.get(view="v")["revision"], before)
 
+    def test_the_end_of_a_gesture_snaps(self) -> None:
+        server = self.start()
+        server.map.update(map="m", scale_levels=[500_000, 1_000_000, 2_000_000])
+        page = self.open()
+        page.until("preview.camera.snaps")
+        page.value("preview.map.easeTo({zoom: preview.map.getZoom() + 0.8, duration: 100}); 0")
+        page.until("!preview.map.isMoving() && preview.camera.isSettled")
+        self.assertEqual(server.view.get(view="v")["scale"], 500_000)
+
     def test_an_animation_moves_the_page(self) -> None:
         self.start()
         page = self.open()

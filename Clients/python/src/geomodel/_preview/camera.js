@@ -25,6 +25,10 @@ export class Camera {
   /** Whether a viewpoint is on its way to the server, and whether the map has moved since. */
   #isSending = false;
   #isAhead = false;
+  /** Whether a gesture has ended whose end the server does not know. */
+  #hasEnded = false;
+  /** Whether the map has scales or directions to which gestures snap. */
+  snaps = false;
 
   /** @param origin the name that changes made here carry, so that they do not come back. */
   constructor(map, connection, origin) {
@@ -32,6 +36,7 @@ export class Camera {
     this.#connection = connection;
     this.#origin = origin;
     map.on("move", () => this.#moved());
+    map.on("moveend", () => this.#ended());
   }
 
   get view() {
@@ -53,7 +58,7 @@ export class Camera {
     if (this.#subscription !== null) this.#connection.call("state/unobserve", { subscription: this.#subscription }).catch(() => {});
     this.#subscription = null;
     this.#view = view;
-    this.#isSending = this.#isAhead = false;
+    this.#isAhead = this.#hasEnded = false;
     const observed = await this.#connection.call("view/observeViewpoint", { view: view.view, exceptOrigin: this.#origin });
     if (this.#view?.view !== view.view) return this.#connection.call("state/unobserve", { subscription: observed.subscription });
     this.#subscription = observed.subscription;
@@ -64,6 +69,7 @@ export class Camera {
   /** Follows nothing. The session with the subscription has ended. */
   leave() {
     this.#view = this.#subscription = null;
+    this.#isAhead = this.#hasEnded = false;
   }
 
   /** Makes this page's size the view's: the screen is where somebody looks and clicks. */
@@ -101,9 +107,16 @@ export class Camera {
     if (!this.#isSending) this.#send();
   }
 
+  #ended() {
+    if (this.#isApplying || this.#subscription === null || !this.snaps) return;
+    this.#hasEnded = true;
+    if (!this.#isSending) this.#send();
+  }
+
   /** Sends where the map is now. While an answer is awaited, only the newest place is kept. */
   async #send() {
     const view = this.#view, map = this.#map;
+    if (view === null) return;
     this.#isSending = true;
     try {
       while (this.#isAhead && this.#view?.view === view.view) {
@@ -121,11 +134,18 @@ export class Camera {
         // Limits of the map, or somebody else's viewpoint that the server had before this one.
         if (!this.#isAhead && this.#view?.view === view.view) this.#settle(viewpoint);
       }
+      if (this.#hasEnded && this.#view?.view === view.view) {
+        this.#hasEnded = false;
+        const interaction = { type: "pan", x: 0, y: 0, ends: true };
+        const { viewpoint } = await this.#connection.call("view/interact", { view: view.view, interaction, meta: { origin: this.#origin } });
+        if (!this.#isAhead) this.#settle(viewpoint);
+      }
     } catch (error) {
       console.warn(error.message);
     } finally {
       this.#isSending = false;
     }
+    if (this.#isAhead) this.#send();
   }
 
   #settle(viewpoint) {

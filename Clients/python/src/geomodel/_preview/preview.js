@@ -78,6 +78,7 @@ function shown({ camera, drawing, features, panel, connection }, model, touched)
     camera.follow(model.view).catch((error) => console.warn(error.message));
     connection.call("client/update", { view: model.view.view }).catch((error) => console.warn(error.message));
   } else camera.state = model.view;
+  camera.snaps = Boolean(model.map?.scaleLevels?.length || model.map?.rotationSnap);
   drawing.show(model, touched).then(() => panel.showLosses(drawing.notExpressed));
 }
 
