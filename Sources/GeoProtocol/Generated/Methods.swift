@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "9cf3318a22238c9c"
+  public static let hash = "d2aa1174bdee60d9"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -42,7 +42,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "initialize", domain: "session", shape: .lifecycle, since: "0.1.0",
       params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict", "clock",
-      "readOnly"], required: [],
+      "readOnly", "textMetrics"], required: [],
       errors: [.versionMismatch, .alreadyInitialized, .pathRefused]
     ),
     MethodInfo(
@@ -501,6 +501,17 @@ public enum WireProtocol {
       .writerFailed, .unknownFormat, .noGeometry, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/render", domain: "feature", shape: .task, since: "0.7.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "format", "pixelRatio",
+      "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "width", "height",
+      "outSpatialReference"], required: [],
+      errors: [.notLoaded, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
+      .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind, .unknownSpatialReference, .transformFailed,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/buffer", domain: "feature", shape: .task, since: "0.5.0",
@@ -976,6 +987,13 @@ public enum WireProtocol {
       errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
+      name: "layer/addRaster", domain: "layer", shape: .task, since: "0.7.0",
+      params: ["map", "scene", "path", "sourceLayer", "id", "name", "rasterRenderer", "role", "group", "index",
+      "ifExists"], required: ["path"],
+      errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified, .pathRefused,
+      .invalidClassBreaks, .invalidUniqueValues, .invalidStops]
+    ),
+    MethodInfo(
       name: "layer/remove", domain: "layer", shape: .command, since: "0.2.0",
       params: ["layer"], required: ["layer"],
       errors: [.unknownId, .contentModified]
@@ -988,11 +1006,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
       params: ["layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode",
-      "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "labels", "labelsEnabled", "popup",
-      "featureReduction", "trackDisplay", "isPopupEnabled", "clear"], required: ["layer"],
+      "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "rasterRenderer", "labels",
+      "labelsEnabled", "popup", "featureReduction", "trackDisplay", "isPopupEnabled", "clear"], required: ["layer"],
       errors: [.unknownId, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate, .wrongKind,
-      .invalidTime, .wrongFieldType]
+      .invalidTime, .wrongFieldType, .outOfRange]
     ),
     MethodInfo(
       name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
@@ -1005,7 +1023,8 @@ public enum WireProtocol {
       params: ["layer", "map", "scene"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer,
-      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType,
+      .outOfRange, .invalidUniqueValues]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
@@ -1017,7 +1036,8 @@ public enum WireProtocol {
       params: ["layer", "map", "scene", "credentials"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer,
-      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
+      .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType,
+      .outOfRange, .invalidUniqueValues]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
@@ -1037,7 +1057,16 @@ public enum WireProtocol {
     MethodInfo(
       name: "layer/legend", domain: "layer", shape: .task, since: "0.1.0",
       params: ["layer", "includeCounts"], required: ["layer"],
-      errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified]
+      errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified, .readFailed, .readerFailed,
+      .changedWhileRead]
+    ),
+    MethodInfo(
+      name: "layer/render", domain: "layer", shape: .task, since: "0.7.0",
+      params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
+      errors: [.unknownId, .wrongKind, .notLoaded, .readFailed, .readerFailed, .changedWhileRead,
+      .unknownSpatialReference, .transformFailed, .invalidGeometry, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
       name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",
@@ -1352,6 +1381,13 @@ public enum WireProtocol {
       name: "overlay/popupFor", domain: "overlay", shape: .query, since: "0.1.0",
       params: ["overlay", "ids"], required: ["overlay", "ids"],
       errors: [.unknownId, .invalidItems]
+    ),
+    MethodInfo(
+      name: "overlay/render", domain: "overlay", shape: .task, since: "0.7.0",
+      params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      "layout", "pick", "width", "height", "spatialReference", "extent", "overlay"], required: ["overlay"],
+      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .invalidGeometry, .libraryMissing,
+      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
       name: "overlay/tile", domain: "overlay", shape: .task, since: "0.7.0",
@@ -1675,6 +1711,18 @@ public enum WireProtocol {
       errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
     ),
     MethodInfo(
+      name: "view/render", domain: "view", shape: .task, since: "0.7.0",
+      params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
+      "layout", "pick", "view", "width", "height", "location"], required: ["view"],
+      errors: [.unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+    ),
+    MethodInfo(
+      name: "view/labels", domain: "view", shape: .task, since: "0.7.0",
+      params: ["view"], required: ["view"],
+      errors: [.unknownId, .painterFailed, .resultTooLarge]
+    ),
+    MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "mode"], required: ["view",
       "screenPoint"],
@@ -1834,6 +1882,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/jobs/*/messages", coalescing: .latest),
     StatePathInfo(path: "/layers/*", coalescing: .every),
     StatePathInfo(path: "/layers/*/group", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/path", coalescing: .merge),
     StatePathInfo(path: "/layers/*/name", coalescing: .merge),
     StatePathInfo(path: "/layers/*/isVisible", coalescing: .merge),
     StatePathInfo(path: "/layers/*/opacity", coalescing: .merge),
@@ -1846,12 +1895,14 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/geometryType", coalescing: .merge),
     StatePathInfo(path: "/layers/*/featureCount", coalescing: .merge),
     StatePathInfo(path: "/layers/*/extent", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/raster", coalescing: .merge),
     StatePathInfo(path: "/layers/*/fields", coalescing: .merge),
     StatePathInfo(path: "/layers/*/selectedCount", coalescing: .merge),
     StatePathInfo(path: "/layers/*/definitionExpression", coalescing: .merge),
     StatePathInfo(path: "/layers/*/time", coalescing: .merge),
     StatePathInfo(path: "/layers/*/isTimeFilterEnabled", coalescing: .merge),
     StatePathInfo(path: "/layers/*/renderer", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/rasterRenderer", coalescing: .merge),
     StatePathInfo(path: "/layers/*/labels", coalescing: .merge),
     StatePathInfo(path: "/layers/*/labelsEnabled", coalescing: .merge),
     StatePathInfo(path: "/layers/*/popup", coalescing: .merge),

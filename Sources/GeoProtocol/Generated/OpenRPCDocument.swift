@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9cf3318a22238c9c"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d2aa1174bdee60d9"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -14,7 +14,8 @@ public enum OpenRPCDocument {
 {"name":"trace","description":"As `$/setTrace`.","required":false,"schema":{"$ref":"#/components/schemas/TraceValue","default":"off"}},\#
 {"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. When absent true, but false for a client that offers only 0.1 or 0.2. Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"clock","description":"The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).","required":false,"schema":{"$ref":"#/components/schemas/ClockMode"}},\#
-{"name":"readOnly","description":"Whether the client only reads: what would change the model is refused with `readOnlyClient`, but for its own presence (`client/update`).","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"readOnly","description":"Whether the client only reads: what would change the model or write a file is refused with `readOnlyClient`, but for its own presence (`client/update`).","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"textMetrics","description":"Where the sizes of texts in this session come from. `estimated` places labels the same way on every machine.","required":false,"schema":{"$ref":"#/components/schemas/TextMetrics","default":"fonts"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","strict","serverInfo","capabilities","client"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session. A client that offers only older versions gets this one, and a `$/logMessage` that says so."},\#
 "strict":{"type":"boolean","description":"Whether unknown members in params are refused."},\#
 "serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"The server."},\#
@@ -33,18 +34,19 @@ public enum OpenRPCDocument {
 {"name":"session/echo","summary":"Returns its params unchanged, for tests of a transport.","description":"Returns its params unchanged, for tests of a transport.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"value","description":"Anything.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionEchoResult","schema":{"type":"object","properties":{"value":{"description":"The same value. (All other members are returned, too.)"}}}},\#
 "examples":[{"name":"example","params":[{"name":"value","value":[1,"two",null]}],"result":{"name":"result","value":{"value":[1,"two",null]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"session/status","summary":"Counters and memory of the server.","description":"Counters and memory of the server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionStatusResult","schema":{"type":"object","required":["revision","tasks","traffic","model","access"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+{"name":"session/status","summary":"Counters and memory of the server.","description":"Counters and memory of the server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionStatusResult","schema":{"type":"object","required":["revision","tasks","traffic","model","textMetrics","access"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "tasks":{"$ref":"#/components/schemas/TaskCounts","description":"Tasks."},\#
 "traffic":{"$ref":"#/components/schemas/TrafficCounts","description":"Messages."},\#
 "model":{"$ref":"#/components/schemas/ModelCounts","description":"Objects."},\#
 "residentBytes":{"type":"integer","description":"Resident memory; null if the system does not report it.","x-unit":"byte"},\#
+"textMetrics":{"$ref":"#/components/schemas/TextMetrics","description":"Where the sizes of texts come from: `estimated` if the client asked for it, or the libraries for pictures are missing."},\#
 "confinement":{"type":"array","items":{"$ref":"#/components/schemas/Confinement"},\#
 "description":"What confines the processes that read files; null before the first such process has begun."},\#
 "access":{"$ref":"#/components/schemas/FileAccess","description":"Where this server reads and writes files."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"tasks":{"running":0,"working":0,"started":1},\#
 "traffic":{"received":8,"sent":6,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":0,"graphics":0,"locationSources":0,"subscriptions":1},\#
-"residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
+"residentBytes":11534336,"textMetrics":"estimated","confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":1000}},\#
 {"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
@@ -103,7 +105,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
@@ -213,7 +215,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ConnectedClient","schema":{"$ref":"#/components/schemas/ConnectedClient"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"cursor","value":[7.45,46.95]}],"result":{"name":"result","value":{"client":"c1","revision":1,"isReadOnly":false,"isEditing":false,"cursor":[7.45,46.95]}}}],"x-shape":"command","x-since":"0.6.0"},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"cursor","value":[7.45,46.95]}],"result":{"name":"result","value":{"client":"c1","revision":1,"isReadOnly":false,"isEditing":false,"cursor":[7.45,46.95]}}}],"x-shape":"command","x-since":"0.6.0"},\#
 {"name":"clock/get","summary":"The time.","description":"The time.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockGetResult","schema":{"type":"object","required":["revision","mode","now","tickRate","factor"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "mode":{"$ref":"#/components/schemas/ClockMode","description":"The mode of the clock."},\#
 "now":{"type":"string","description":"RFC 3339."},\#
@@ -263,7 +265,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
@@ -290,7 +292,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"cluster","value":"0-732ad62604202a70"}],"result":{"name":"result","value":{"revision":6,"count":2,"expansionZoom":9,"exceededLimit":false,"ids":[0,1]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"cluster/points","summary":"Clusters of points that belong to no object, at one zoom.","description":"Clusters of points that belong to no object, at one zoom.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"points","description":"The points: `x` and `y`, or `geometry`, and `ids`; without `ids` the points are numbered from 0. Attributes are ignored.","required":true,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
@@ -381,7 +383,7 @@ public enum OpenRPCDocument {
 {"name":"document/get","summary":"The state of the document.","description":"The state of the document.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"path":"/data/copy.json","isModified":false}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"edit/undo","summary":"Undoes the newest steps.","description":"Undoes the newest steps. Its changes have the origin `undo`. With `own` the newest steps of this client alone, whatever others did since: if no later step of another touched the same members or objects, else `undoConflict`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
-{"name":"own","description":"Only steps of this client. A step that is not the newest stays in the history, and what takes it back is a further step, which `edit/redo` with `own` takes back again.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"own","description":"Only steps of this client. A step that is not the newest stays in the history, and what takes it back is a further step, which `edit/redo` with `own` takes back again; several `steps` on a shared server are taken back by one each.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditUndoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the undone steps, in that order."}}}},\#
@@ -390,7 +392,7 @@ public enum OpenRPCDocument {
 {"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}},\#
 {"code":-31180,"message":"A later step of another client has changed the same members or objects, so that this one cannot be undone alone.","data":{"kind":"undoConflict"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"names":["Rename"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"edit/redo","summary":"Redoes the steps undone last.","description":"Redoes the steps undone last. Another change discards them.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
-{"name":"own","description":"Only steps that this client has taken back with `own`, newest first.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"own","description":"Only steps that this client has taken back with `own`, the last one first, whatever others have changed since: what this client has changed since discards them.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditRedoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the redone steps, in that order."}}}},\#
@@ -762,7 +764,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -810,7 +812,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -862,7 +864,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -897,7 +899,7 @@ public enum OpenRPCDocument {
 "count":{"type":"integer","minimum":0,"description":"The number."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -933,7 +935,7 @@ public enum OpenRPCDocument {
 "description":"The features that `extent` leaves out because one of their positions has no coordinates in `outSpatialReference`, at most the first 1000; absent when there are none."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -979,7 +981,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -1028,7 +1030,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -1064,7 +1066,7 @@ public enum OpenRPCDocument {
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of features that are selected now; of a layer only those that match its own filters."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -1116,12 +1118,12 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -1171,7 +1173,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -1233,7 +1235,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1305,7 +1307,7 @@ public enum OpenRPCDocument {
 "description":"Attributes of the replaced file that the system did not allow to be kept."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1385,7 +1387,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1410,6 +1412,61 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"large.geojson"},\#
 {"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":9,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":2,"exceededLimit":false,"bytes":355,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/render","summary":"Draws the features of a layer or an overlay that match, with their symbols and labels, so that all fit into the picture with a margin of a twentieth.","description":"Draws the features of a layer or an overlay that match, with their symbols and labels, so that all fit into the picture with a margin of a twentieth.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"outSpatialReference","description":"The spatial reference in which they are drawn; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureRenderResult","schema":{"type":"object","required":["revision","count","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"count":{"type":"integer","minimum":0,"description":"The number of features that match."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"path","value":"large-cities.png"},\#
+{"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":8,"count":2,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/large-cities.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"feature/buffer","summary":"Areas around features: each with the attributes of its feature, or all as one.","description":"Areas around features: each with the attributes of its feature, or all as one. In the plane, or with `geodetic` on the ellipsoid; planar distances in degrees are refused with `planarDegrees`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1454,7 +1511,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1521,7 +1578,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1585,7 +1642,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1648,7 +1705,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1710,7 +1767,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1773,7 +1830,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -1835,7 +1892,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -2169,7 +2226,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[4,0]]}},\#
 {"name":"maxSegmentLength","value":2.5}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[0,0],[2,0],[4,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"geometry/length","summary":"The planar length of lines and of the rings of polygons; 0 of points.","description":"The planar length of lines and of the rings of polygons; 0 of points. Of degrees refused with `planarDegrees`: `geometry/geodeticLength` measures on the ellipsoid.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
@@ -2252,7 +2309,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[1,2]}},\#
 {"name":"dx","value":10},\#
 {"name":"dy","value":-1}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[11,1]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
@@ -2270,7 +2327,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[2,0]}},\#
 {"name":"angle","value":90},\#
 {"name":"anchor","value":{"type":"Point","coordinates":[0,0]}}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[0,2]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
@@ -2288,7 +2345,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
 {"name":"factorX","value":0.5},\#
 {"name":"anchor","value":{"type":"Point","coordinates":[0,0]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[0,0],[2,0],[2,2],[0,2],[0,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
@@ -2423,7 +2480,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
 {"name":"spatialReference","value":"EPSG:4326"},\#
 {"name":"distance","value":1000},\#
@@ -2447,7 +2504,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
 {"name":"spatialReference","value":"EPSG:4326"},\#
 {"name":"radius","value":2000},\#
@@ -2477,7 +2534,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[10,50]}},\#
 {"name":"spatialReference","value":"EPSG:4326"},\#
 {"name":"radius","value":1000},\#
@@ -2500,7 +2557,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[170,0],[-170,0]]}},\#
 {"name":"spatialReference","value":"EPSG:4326"},\#
 {"name":"maxSegmentLength","value":1200000}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[170,0],[180,0],[190,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
@@ -2602,7 +2659,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[2.2945,48.8584]}},\#
 {"name":"spatialReference","value":"EPSG:4326"},\#
 {"name":"format","value":"mgrs"}],"result":{"name":"result","value":{"texts":["31UDQ4825211954"]}}}],"x-shape":"task","x-since":"0.5.0"},\#
@@ -2830,7 +2887,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31048,"message":"The source has no such layer, or has several and none was named.","data":{"kind":"unknownSourceLayer"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"source","value":"world"},\#
@@ -2851,7 +2908,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"id","value":"traffic"},\#
 {"name":"name","value":"Traffic"}],"result":{"name":"result","value":{"layer":"traffic","revision":8}}}],"x-shape":"command","x-since":"0.2.0"},\#
 {"name":"layer/addTable","summary":"Adds a table over a layer of a source to a map or a scene.","description":"Adds a table over a layer of a source to a map or a scene. Geometries, where the source has any, are left out.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -2872,6 +2929,30 @@ public enum OpenRPCDocument {
 {"name":"source","value":"register"},\#
 {"name":"sourceLayer","value":"owners"},\#
 {"name":"id","value":"owners"}],"result":{"name":"result","value":{"layer":"owners","revision":10}}}],"x-shape":"command","x-since":"0.2.0"},\#
+{"name":"layer/addRaster","summary":"Adds a raster layer over a file to a map or a scene, on top or at `index`.","description":"Adds a raster layer over a file to a map or a scene, on top or at `index`. `layer/load` opens the file: GeoTIFF, PNG and JPEG that say where they lie, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine, MBTiles, tiles of a GeoPackage. What is drawn is read as it is needed, from the file's overviews where it has any.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file, with a path as in `source/open`.","required":true,"schema":{"type":"string","minLength":1}},\#
+{"name":"map","description":"The map; this or `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"The scene; this or `map`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"sourceLayer","description":"The table of tiles in a GeoPackage; its only one when absent.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"id","description":"The new layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"name","description":"The name shown to people; when absent, the table's or the file's, without its extension.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"rasterRenderer","description":"The colours of its pixels. `layer/load` checks that the file has the bands.","required":false,"schema":{"$ref":"#/components/schemas/RasterRenderer"}},\#
+{"name":"role","description":"The list at the top level; ignored within a group.","required":false,"schema":{"$ref":"#/components/schemas/LayerRole","default":"operational"}},\#
+{"name":"group","description":"The group to add it to.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"index","description":"0-based index in its list, in drawing order; on top when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
+{"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerAddRasterResult","schema":{"type":"object","required":["layer","revision"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks"}},\#
+{"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}},\#
+{"code":-31072,"message":"Stops of a visual variable are out of order.","data":{"kind":"invalidStops"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
+{"name":"path","value":"jacksboro_dem.tif"},\#
+{"name":"id","value":"heights"}],"result":{"name":"result","value":{"layer":"heights","revision":12}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"layer/remove","summary":"Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.","description":"Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer, group or table.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerRemoveResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -2886,7 +2967,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"index","value":0}],"result":{"name":"result","value":{"revision":8,"layers":["cities","traffic"]}}}],"x-shape":"command","x-since":"0.2.0"},\#
 {"name":"layer/update","summary":"Changes a layer; absent members stay as they are.","description":"Changes a layer; absent members stay as they are.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"name","description":"The name shown to people.","required":false,"schema":{"type":"string","maxLength":1024}},\#
@@ -2899,6 +2980,7 @@ public enum OpenRPCDocument {
 {"name":"time","description":"The fields that hold the time of its features, and the time filter.","required":false,"schema":{"$ref":"#/components/schemas/LayerTime"}},\#
 {"name":"isTimeFilterEnabled","description":"Whether the time extent filters; absent for a group.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"renderer","description":"The symbols of its features; without one they are drawn by simplestyle or in grey.","required":false,"schema":{"$ref":"#/components/schemas/Renderer"}},\#
+{"name":"rasterRenderer","description":"The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in these; of three bands or more the first three are red, green and blue; other rasters are grey between their least and greatest number, those of bytes between 0 and 255. Absent for others.","required":false,"schema":{"$ref":"#/components/schemas/RasterRenderer"}},\#
 {"name":"labels","description":"Label definitions.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/LabelDefinition"},\#
 "maxItems":100}},\#
 {"name":"labelsEnabled","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean"}},\#
@@ -2906,13 +2988,14 @@ public enum OpenRPCDocument {
 {"name":"featureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","required":false,"schema":{"$ref":"#/components/schemas/FeatureReduction"}},\#
 {"name":"trackDisplay","description":"What is shown of tracks; absent for a layer that has no entity source.","required":false,"schema":{"$ref":"#/components/schemas/TrackDisplay"}},\#
 {"name":"isPopupEnabled","description":"Whether popups are shown.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"clear","description":"Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"clear","description":"Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `rasterRenderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
@@ -2936,7 +3019,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -2945,15 +3028,16 @@ public enum OpenRPCDocument {
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"ids","value":[1,2]}],"result":{"name":"result","value":{"revision":7,"selectedCount":2}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"layer/load","summary":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.","description":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.\n\nThe fields read may differ from those the source described: a renderer, labels, a popup, a definition expression or times that need a missing field fail the load, and `path` is the pointer into the state tree. Progress is the share of the file that is read; for a map or a scene, the share of its layers and tables that are loaded. If one of them has failed, now or before, the answer is its error, with the layer's id in `layer`, once all have ended.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/load","summary":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.","description":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. Of a raster layer the file is opened. The answer comes at once if they are loaded already. Loads of one layer share one attempt.\n\nThe fields read may differ from those the source described: a renderer, labels, a popup, a definition expression or times that need a missing field fail the load, and `path` is the pointer into the state tree. Progress is the share of the file that is read; for a map or a scene, the share of its layers and tables that are loaded. If one of them has failed, now or before, the answer is its error, with the layer's id in `layer`, once all have ended.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LoadResult","schema":{"$ref":"#/components/schemas/LoadResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
@@ -2968,7 +3052,8 @@ public enum OpenRPCDocument {
 {"code":-31049,"message":"The layer's source was closed before the layer was loaded.","data":{"kind":"sourceClosed"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":5,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":5,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"layer/cancelLoad","summary":"Cancels the load of a layer, or all running loads of a map or a scene: every waiting request is answered with `cancelled`.","description":"Cancels the load of a layer, or all running loads of a map or a scene: every waiting request is answered with `cancelled`. Without a running load it does nothing.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -2982,8 +3067,9 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
@@ -2998,7 +3084,8 @@ public enum OpenRPCDocument {
 {"code":-31049,"message":"The layer's source was closed before the layer was loaded.","data":{"kind":"sourceClosed"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":7,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":7,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"layer/symbolFor","summary":"The symbols of features, by their attributes.","description":"The symbols of features, by their attributes. Sizes, widths and offsets, those of outlines and halos included, are multiplied by the environment's `symbolScale`. Without a renderer, GeoJSON features with simplestyle properties are drawn by these, others in grey. The layer's visibility is ignored; features hidden by the definition expression or the time filter have no symbol.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"ids","description":"The features.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "minItems":1,"maxItems":10000}},\#
@@ -3008,7 +3095,7 @@ public enum OpenRPCDocument {
 "description":"One for each id, in order."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":6,"symbols":[{"id":1,"symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"layer/labelFor","summary":"The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.","description":"The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3020,7 +3107,7 @@ public enum OpenRPCDocument {
 "description":"In the order of the ids; those of one feature in the order of definitions."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"ids","value":[1]},\#
 {"name":"scale","value":1000000}],"result":{"name":"result","value":{"revision":6,"labels":[{"id":1,"text":"Paris","symbol":{"type":"text","text":"Paris","color":"#000000","size":10,"angle":0,"xOffset":0,"yOffset":0,"haloWidth":0,"fontStyle":"normal","fontWeight":"normal","horizontalAlignment":"center","verticalAlignment":"middle"},\#
@@ -3033,10 +3120,10 @@ public enum OpenRPCDocument {
 "description":"One for each id, in order."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":6,"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"layer/legend","summary":"The legend: an entry for each symbol of the renderer, the default symbol last.","description":"The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a renderer has one entry, under its name, for each kind of geometry in it. Where its features have simplestyle properties, it has an entry for each symbol of the matching features, in drawing order: points, lines, then areas. There are at most 100 entries; further symbols have none.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/legend","summary":"The legend: an entry for each symbol of the renderer, the default symbol last.","description":"The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a renderer has one entry, under its name, for each kind of geometry in it. Where its features have simplestyle properties, it has an entry for each symbol of the matching features, in drawing order: points, lines, then areas. There are at most 100 entries; further symbols have none. Of a loaded raster layer there is an entry for each colour of a ramp, with its number, and for each class; none for `rgb` and `hillshade`.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"includeCounts","description":"Whether to count the features of each entry.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerLegendResult","schema":{"type":"object","required":["revision","entries"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "entries":{"type":"array","items":{"$ref":"#/components/schemas/LegendEntry"},\#
@@ -3044,12 +3131,54 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"includeCounts","value":true}],"result":{"name":"result","value":{"revision":6,"entries":[{"label":"up to a million","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":10,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"layer/render","summary":"Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the picture.","description":"Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the picture.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"path","value":"cities.png"},\#
+{"name":"width","value":400},\#
+{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/cities.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"layer/tile","summary":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the layer.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
@@ -3062,7 +3191,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
@@ -3077,7 +3206,7 @@ public enum OpenRPCDocument {
 {"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":6,"style":{},\#
 "notExpressed":[]}}}],"x-shape":"query","x-since":"0.7.0"},\#
 {"name":"layer/classBreaks","summary":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.","description":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null, divisions by 0 and texts are ignored. The layer is unchanged.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3096,7 +3225,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
@@ -3417,7 +3546,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -3463,7 +3592,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -3511,13 +3640,13 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -3609,7 +3738,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"PublishResult","schema":{"$ref":"#/components/schemas/PublishResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -3620,7 +3749,7 @@ public enum OpenRPCDocument {
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"path","value":"cities.pmtiles"},\#
-{"name":"maxZoom","value":2}],"result":{"name":"result","value":{"revision":4,"path":"${tmp}/cities.pmtiles","format":"pmtiles","bytes":16834,"layerCount":1,"tileCount":3,"thinnedTileCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"maxZoom","value":2}],"result":{"name":"result","value":{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":16834,"layerCount":1,"tileCount":3,"thinnedTileCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"map/close","summary":"Closes a map, its layers, and the views that show it.","description":"Closes a map, its layers, and the views that show it.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"map","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"MapCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -3837,6 +3966,40 @@ public enum OpenRPCDocument {
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":4,"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"overlay/render","summary":"Draws an overlay alone, whether visible or not, so that it fits into the picture.","description":"Draws an overlay alone, whether visible or not, so that it fits into the picture.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"path","value":"overlay.png"},\#
+{"name":"width","value":400},\#
+{"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/overlay.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"overlay/tile","summary":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the overlay.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
@@ -3875,7 +4038,7 @@ public enum OpenRPCDocument {
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"package/export","summary":"Writes a package: the whole model, or with `map` one map, which may be cut to an area and a range of scales, an offline area.","description":"Writes a package: the whole model, or with `map` one map, which may be cut to an area and a range of scales, an offline area. `job/create` does it as a job. The file appears under its name only when it is complete, as by `feature/export`, and has to be in a folder that may be written.\n\nOf the whole model, files of sources and rasters are copied as they are, each format of one file; data that came inline are in the document. Addresses, formats of several files such as shapefiles, and databases that a program has open are refused with `pathRefused`.\n\nOf a map, its visible layers, tables included, become GeoPackages, one a source, with the features within `area`, those hidden by filters as well; the filters are in the document. These layers have to be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"package/export","summary":"Writes a package: the whole model, or with `map` one map, which may be cut to an area and a range of scales, an offline area.","description":"Writes a package: the whole model, or with `map` one map, which may be cut to an area and a range of scales, an offline area. `job/create` does it as a job. The file appears under its name only when it is complete, as by `feature/export`, and has to be in a folder that may be written.\n\nOf the whole model, files of sources and rasters are copied as they are, each format of one file; data that came inline are in the document. Addresses, formats of several files such as shapefiles, and databases that a program has open are refused with `pathRefused`.\n\nOf a map, its visible layers, tables included, become GeoPackages, one a source, with the features within `area`, those hidden by filters as well; the filters are in the document. These layers have to be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.","tags":[{"name":"package"}],"paramStructure":"by-name","params":[{"name":"path","description":"The package; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"ifExists","description":"What to do when a file of that name exists.","required":false,"schema":{"$ref":"#/components/schemas/IfPackageExists","default":"error"}},\#
 {"name":"title","description":"A title, for the index.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"description","description":"A description, for the index.","required":false,"schema":{"type":"string","maxLength":65536}},\#
@@ -4263,7 +4426,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
@@ -4654,7 +4817,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"viewpoint","value":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}],"result":{"name":"result","value":{"revision":4,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
@@ -4680,7 +4843,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"viewpoint","value":{"type":"scale","targetScale":25000}}],"result":{"name":"result","value":{"revision":19,"arrived":true}}}],"x-shape":"process","x-since":"0.1.0"},\#
 {"name":"view/interact","summary":"Applies what a person does on a real screen that shows the view.","description":"Applies what a person does on a real screen that shows the view. What moves the view ends an animation, whose answer says so, and auto-pan; a movement without effect does not. Like a change of the viewpoint, this is not undone.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -4693,7 +4856,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"interaction","value":{"type":"zoom","factor":2}}],"result":{"name":"result","value":{"revision":5,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":50000,"rotation":0,"spatialReference":"EPSG:4326"},\#
@@ -4770,7 +4933,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:3857","polygon":{"type":"Polygon","coordinates":[[[251017.470031,6243202.12351],[272184.136698,6243202.12351],[272184.136698,6259077.12351],[251017.470031,6259077.12351],[251017.470031,6243202.12351]]]},\#
 "envelope":{"xMin":251017.470031,"yMin":6243202.12351,"xMax":272184.136698,"yMax":6259077.12351}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.\n\nThe result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline; a line has its width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point is half of the size wide, each line is the size high. Labels are not found.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have popups if `featureReduction` defines one.\n\nA layer over an entity source has up to three results, each with up to `maximumResults` features: its entities, and below them, as its `trackDisplay` says, previous observations, with the number of their entity as `entity`, and the lines of tracks, whose ids are those of their entities. The last two are those of entities that the layer's filters show.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.\n\nThe result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point is half of the size wide, each line is the size high. Labels are not found.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have popups if `featureReduction` defines one.\n\nA layer over an entity source has up to three results, each with up to `maximumResults` features: its entities, and below them, as its `trackDisplay` says, previous observations, with the number of their entity as `entity`, and the lines of tracks, whose ids are those of their entities. The last two are those of entities that the layer's filters show.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
 "x-unit":"device-independent pixel"},\#
@@ -4790,11 +4953,51 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"exceededLimit":false,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"view/render","summary":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it.","description":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight above.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of the picture; that of the view's screen when absent. Center, scale and rotation are those of the view.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of the picture; that of the view's screen when absent.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"location","description":"Whether the location of the view's display is drawn: a disc, or a triangle that points where it goes, with a circle of its accuracy.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"name":"path","value":"map.png"}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"view/labels","summary":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","description":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewLabelsResult","schema":{"type":"object","required":["revision","textMetrics","labels","omittedLabelCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision."},\#
+"textMetrics":{"$ref":"#/components/schemas/TextMetrics","description":"Where the sizes of the texts come from."},\#
+"labels":{"type":"array","items":{"$ref":"#/components/schemas/PlacedLabel"},\#
+"description":"The labels that found room."},\#
+"omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of those that found none."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":8,"textMetrics":"estimated","labels":[],"omittedLabelCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
@@ -4808,8 +5011,8 @@ public enum OpenRPCDocument {
 "description":"The features that were found, by layer and overlay, top to bottom; without groups."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12},\#
 {"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":9,"results":[{"layer":"cities","ids":[1],"selectedCount":3}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
@@ -5097,6 +5300,8 @@ public enum OpenRPCDocument {
 "examples":["files"],"x-since":"0.2.0","x-domain":"session"},\#
 "LogLevel":{"title":"LogLevel","description":"The severity of a message.","type":"string","enum":["error","warning","info","debug"],"x-enum-descriptions":{"error":"Something failed.","warning":"A possible problem.","info":"Information.","debug":"For developers of the server."},\#
 "examples":["info"],"x-since":"0.1.0","x-domain":"session"},\#
+"LogEvent":{"title":"LogEvent","description":"What a message is about, for programs.","type":"string","enum":["modelKept","modelNotKept"],"x-enum-descriptions":{"modelKept":"The server ends, and its unsaved model is kept in the file `path`, which `document/recover` of the next server opens.","modelNotKept":"The server was told to end, and its unsaved model cannot be kept anywhere: it goes on until it is told again."},\#
+"examples":["modelKept"],"x-since":"0.7.0","x-domain":"session"},\#
 "RequestId":{"title":"RequestId","description":"The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id as it was written.","type":["string","integer"],"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
 "MethodDescription":{"title":"MethodDescription","description":"One method.","type":"object","required":["name"],"properties":{"name":{"type":"string","description":"Its name."},\#
 "params":{"type":"array","items":{"type":"string"},\#
@@ -5314,10 +5519,11 @@ public enum OpenRPCDocument {
 "examples":[{"map":"m1","title":"World","spatialReference":"EPSG:3857","operationalLayers":[]}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedLayer":{"title":"SavedLayer","description":"A layer, a group or a table of a map or a scene.","type":"object","required":["layer"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "kind":{"$ref":"#/components/schemas/LayerKind","description":"Its kind.","default":"feature"},\#
+"path":{"type":"string","description":"The file of a raster layer, with a path as in sources."},\#
 "group":{"$ref":"#/components/schemas/ObjectId","description":"The group that contains it; absent at the top level."},\#
 "source":{"$ref":"#/components/schemas/ObjectId","description":"Its source; absent for a group."},\#
 "entitySource":{"$ref":"#/components/schemas/ObjectId","description":"The entity source whose entities are its features, in place of a source; it closes with that. It needs no loading; selected are its entities, in all layers over them."},\#
-"sourceLayer":{"type":"string","description":"Its name in the source; absent for a group."},\#
+"sourceLayer":{"type":"string","description":"Its name in the source; absent for a group. Of a raster layer the table of tiles, if one was named."},\#
 "name":{"type":"string","maxLength":1024,"description":"The name shown to people."},\#
 "isVisible":{"type":"boolean","description":"Whether it is drawn and identified, subject to the groups that contain it."},\#
 "opacity":{"type":"number","minimum":0,"maximum":1,"description":"0 transparent, 1 opaque."},\#
@@ -5328,6 +5534,7 @@ public enum OpenRPCDocument {
 "time":{"$ref":"#/components/schemas/LayerTime","description":"The fields that hold the time of its features, and the time filter."},\#
 "isTimeFilterEnabled":{"type":"boolean","description":"Whether the time extent filters; absent for a group."},\#
 "renderer":{"$ref":"#/components/schemas/Renderer","description":"The symbols of its features; without one they are drawn by simplestyle or in grey."},\#
+"rasterRenderer":{"$ref":"#/components/schemas/RasterRenderer","description":"The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in these; of three bands or more the first three are red, green and blue; other rasters are grey between their least and greatest number, those of bytes between 0 and 255. Absent for others."},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/LabelDefinition"},\#
 "maxItems":100,"description":"Label definitions."},\#
 "labelsEnabled":{"type":"boolean","description":"Whether labels are drawn."},\#
@@ -5905,10 +6112,10 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "LoadResult":{"title":"LoadResult","description":"What a load has read.","type":"object","required":["revision","count","featureCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer; absent for a map or a scene."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of layers and tables loaded, groups not counted; 1 for a layer."},\#
-"featureCount":{"type":"integer","minimum":0,"description":"Number of features in them."},\#
-"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of the layer's features, in its spatial reference; absent for a table, a map and a scene."}},\#
+"featureCount":{"type":"integer","minimum":0,"description":"Number of features in them; 0 for a raster layer."},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of the layer's features or pixels, in its spatial reference; absent for a table, a map and a scene."}},\#
 "examples":[{"revision":5,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15}}],"x-since":"0.2.0","x-domain":"layer"},\#
-"LayerKind":{"title":"LayerKind","description":"The kind of a layer.","type":"string","enum":["feature","group","table"],"x-enum-descriptions":{"feature":"Features with geometry.","group":"A group of layers.","table":"Features without geometry."},\#
+"LayerKind":{"title":"LayerKind","description":"The kind of a layer.","type":"string","enum":["feature","group","table","raster"],"x-enum-descriptions":{"feature":"Features with geometry.","group":"A group of layers.","table":"Features without geometry.","raster":"Pixels of a file: an image, tiles of a basemap, numbers such as heights."},\#
 "examples":["feature"],"x-since":"0.1.0","x-domain":"layer"},\#
 "GroupVisibilityMode":{"title":"GroupVisibilityMode","description":"How a group shows its layers.","type":"string","enum":["independent","inherited","exclusive"],"x-enum-descriptions":{"independent":"Each layer by its own visibility, while the group is visible.","inherited":"All layers while the group is visible; their own visibility is ignored.","exclusive":"One layer at a time: the last drawn of the visible ones. Making one visible hides the others."},\#
 "examples":["independent"],"x-since":"0.1.0","x-domain":"layer"},\#
@@ -5921,6 +6128,17 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "endField":{"type":"string","maxLength":1024,"description":"The end of a feature; one without a value has no end."},\#
 "extent":{"$ref":"#/components/schemas/TimeExtent","description":"Only features that intersect it match, in queries, drawing and identifying; all when absent."}},\#
 "examples":[{"startField":"from","endField":"to","extent":{"startTime":"2020-01-01T00:00:00Z","endTime":"2020-12-31T00:00:00Z"}}],"x-since":"0.1.0","x-domain":"layer"},\#
+"RasterBand":{"title":"RasterBand","description":"A band of a raster: one number for each pixel.","type":"object","required":["type"],"properties":{"type":{"type":"string","description":"The type of its numbers, in GDAL's words: `Byte`, `Int16`, `Float32`."},\#
+"noData":{"type":"number","description":"The number that means no value; its pixels are transparent."},\#
+"hasColors":{"type":"boolean","description":"Whether the file gives each number a colour.","default":false}},\#
+"examples":[{"type":"Int16","noData":-32768}],"x-since":"0.7.0","x-domain":"layer"},\#
+"RasterInfo":{"title":"RasterInfo","description":"What the file of a raster layer has.","type":"object","required":["width","height","transform","bands"],"properties":{"width":{"type":"integer","minimum":1,"description":"Number of columns.","x-unit":"pixel"},\#
+"height":{"type":"integer","minimum":1,"description":"Number of rows.","x-unit":"pixel"},\#
+"transform":{"type":"array","items":{"type":"number"},\#
+"minItems":6,"maxItems":6,"description":"Where pixels lie, in the layer's spatial reference: x of the outer corner of the first pixel, its change by column and by row; then the same of y."},\#
+"bands":{"type":"array","items":{"$ref":"#/components/schemas/RasterBand"},\#
+"description":"Its bands, which renderers name by their 0-based index."}},\#
+"examples":[{"width":2,"height":1,"transform":[10,0.5,0,50,0,-0.5],"bands":[{"type":"Int16","noData":-32768}]}],"x-since":"0.7.0","x-domain":"layer"},\#
 "Layer":{"title":"Layer","description":"A layer.","type":"object","required":["layer","revision","kind","name","isVisible","opacity","loadStatus"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "kind":{"$ref":"#/components/schemas/LayerKind","description":"Its kind."},\#
@@ -5929,7 +6147,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "group":{"$ref":"#/components/schemas/ObjectId","description":"The group that contains it; absent at the top level.","x-coalescing":"merge"},\#
 "source":{"$ref":"#/components/schemas/ObjectId","description":"Its source; absent for a group."},\#
 "entitySource":{"$ref":"#/components/schemas/ObjectId","description":"The entity source whose entities are its features, in place of a source; it closes with that. It needs no loading; selected are its entities, in all layers over them."},\#
-"sourceLayer":{"type":"string","description":"Its name in the source; absent for a group."},\#
+"sourceLayer":{"type":"string","description":"Its name in the source; absent for a group. Of a raster layer the table of tiles, if one was named."},\#
+"path":{"type":"string","description":"The file of a raster layer: an absolute path, or an address without its secrets; absent for others.","x-coalescing":"merge"},\#
 "name":{"type":"string","maxLength":1024,"description":"The name shown to people.","x-coalescing":"merge"},\#
 "isVisible":{"type":"boolean","description":"Whether it is drawn and identified, subject to the groups that contain it.","x-coalescing":"merge"},\#
 "opacity":{"type":"number","minimum":0,"maximum":1,"description":"0 transparent, 1 opaque.","x-coalescing":"merge"},\#
@@ -5939,10 +6158,11 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
 "description":"A group's layers, first drawn first; absent for others.","x-coalescing":"merge"},\#
 "visibilityMode":{"$ref":"#/components/schemas/GroupVisibilityMode","description":"How a group shows its layers; absent for others.","x-coalescing":"merge"},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of its features; absent for a group.","x-coalescing":"merge"},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of its features or pixels; absent for a group, and for a raster layer before it is loaded.","x-coalescing":"merge"},\#
 "geometryType":{"type":"string","description":"As in simple features; absent for a table and a group.","x-coalescing":"merge"},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Of all loaded features; before loading, of the schema, where it states one.","x-coalescing":"merge"},\#
-"extent":{"$ref":"#/components/schemas/Envelope","description":"Of all loaded features; before loading, of the schema, where it states one.","x-coalescing":"merge"},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"Of all loaded features; before loading, of the schema, where it states one. Of a raster layer the outer edges of its pixels, once it is loaded.","x-coalescing":"merge"},\#
+"raster":{"$ref":"#/components/schemas/RasterInfo","description":"What the file of a raster layer has; absent before it is loaded, and for others.","x-coalescing":"merge"},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
 "description":"Its fields; absent for a group.","x-coalescing":"merge"},\#
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of matching features that are selected; absent for a group. A feature hidden by a filter stays selected and is counted again once it matches.","x-coalescing":"merge"},\#
@@ -5950,6 +6170,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "time":{"$ref":"#/components/schemas/LayerTime","description":"The fields that hold the time of its features, and the time filter.","x-coalescing":"merge"},\#
 "isTimeFilterEnabled":{"type":"boolean","description":"Whether the time extent filters; absent for a group.","x-coalescing":"merge"},\#
 "renderer":{"$ref":"#/components/schemas/Renderer","description":"The symbols of its features; without one they are drawn by simplestyle or in grey.","x-coalescing":"merge"},\#
+"rasterRenderer":{"$ref":"#/components/schemas/RasterRenderer","description":"The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in these; of three bands or more the first three are red, green and blue; other rasters are grey between their least and greatest number, those of bytes between 0 and 255. Absent for others.","x-coalescing":"merge"},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/LabelDefinition"},\#
 "maxItems":100,"description":"Label definitions.","default":[],"x-coalescing":"merge"},\#
 "labelsEnabled":{"type":"boolean","description":"Whether labels are drawn.","default":false,"x-coalescing":"merge"},\#
@@ -6082,7 +6303,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Number of features in the page; absent for tiles."},\#
 "omittedCount":{"type":"integer","minimum":0,"description":"Number of features left out of the page because of `maxFeatures`; absent for tiles."},\#
 "failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in each."}},\#
-"examples":[{"revision":4,"path":"/maps/cities.pmtiles","format":"pmtiles","bytes":16834,"layerCount":1,"tileCount":3,"thinnedTileCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"map"},\#
+"examples":[{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":16834,"layerCount":1,"tileCount":3,"thinnedTileCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"map"},\#
 "Map":{"title":"Map","description":"A map.","type":"object","required":["map","revision","spatialReference","loadStatus","operationalLayers","tables","bookmarks"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -6205,6 +6426,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "description":"Its maps."},\#
 "scenes":{"type":"array","items":{"$ref":"#/components/schemas/PackageScene"},\#
 "description":"Its scenes."},\#
+"thumbnail":{"type":"string","description":"The name in the package of a PNG of its first map, at most 256 pixels each way; absent where nothing of the map is loaded, or the server has no libraries for pictures."},\#
 "origin":{"description":"The params of `package/export` that made it, by which `package/update` makes it again; absent in packages of others."}},\#
 "examples":[{"format":"geomodel-package","version":1,"protocolVersion":"0.7","title":"Harbour","maps":[{"map":"m1","title":"Harbour"}],"scenes":[]}],"x-since":"0.5.0","x-domain":"package"},\#
 "IfPackageExists":{"title":"IfPackageExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept."},\#
@@ -6237,6 +6459,59 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "leftOut":{"type":"array","items":{"$ref":"#/components/schemas/LeftOutLayer"},\#
 "description":"The layers that are not in it; absent when all are."}},\#
 "examples":[{"revision":9,"path":"/data/harbour.gmpk","bytes":100000,"files":[{"path":"data/world.gpkg","bytes":98304}],"tables":[{"source":"world","sourceLayer":"cities","count":12}]}],"x-since":"0.5.0","x-domain":"package"},\#
+"PictureFormat":{"title":"PictureFormat","description":"A format of pictures.","type":"string","enum":["png","svg","pdf"],"x-enum-descriptions":{"png":"Pixels, with transparency.","svg":"Scalable Vector Graphics.","pdf":"A page of the size of the picture."},\#
+"examples":["png"],"x-since":"0.7.0","x-domain":"picture"},\#
+"TextMetrics":{"title":"TextMetrics","description":"Where the sizes of texts come from.","type":"string","enum":["fonts","estimated"],"x-enum-descriptions":{"fonts":"From the fonts with which they are drawn.","estimated":"Without fonts: each code point is half of the size wide, each line is the size high. The same on every machine, and used where the libraries for pictures are missing."},\#
+"examples":["fonts"],"x-since":"0.7.0","x-domain":"picture"},\#
+"Picture":{"title":"Picture","description":"A picture that was drawn.","type":"object","required":["format","width","height","bytes","labelCount","omittedLabelCount","missingGlyphCount"],"properties":{"format":{"$ref":"#/components/schemas/PictureFormat","description":"The format."},\#
+"width":{"type":"integer","minimum":1,"description":"Width in pixels of the picture; of SVG and PDF, in device-independent pixels."},\#
+"height":{"type":"integer","minimum":1,"description":"Height, likewise."},\#
+"bytes":{"type":"integer","minimum":0,"description":"The size of the file."},\#
+"data":{"type":"string","description":"The file in base64; absent with `path`."},\#
+"path":{"type":"string","description":"The absolute path of the file that was written; absent without `path`."},\#
+"labelCount":{"type":"integer","minimum":0,"description":"The number of labels that are drawn."},\#
+"omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of labels that found no room."},\#
+"missingGlyphCount":{"type":"integer","minimum":0,"description":"The number of characters that no font has; each is drawn as a box."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/UndrawnLayer"},\#
+"description":"Layers that are not drawn because their positions have no coordinates in the map's reference; absent when there are none."},\#
+"pick":{"$ref":"#/components/schemas/PickedItems","description":"What is drawn at each pixel; only with `pick`."}},\#
+"examples":[{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":12,"omittedLabelCount":3,"missingGlyphCount":0}],"x-since":"0.7.0","x-domain":"picture"},\#
+"UndrawnLayer":{"title":"UndrawnLayer","description":"A layer or overlay that is not drawn, and why.","type":"object","required":["error"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"error":{"$ref":"#/components/schemas/Failure","description":"Why."}},\#
+"examples":[{"layer":"moon","error":{"kind":"transformFailed","message":"There is no transformation from EPSG:4326 to IAU_2015:30100."}}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PictureLayout":{"title":"PictureLayout","description":"What a picture has besides the map: drawn above it, at its edges. Texts and numbers are by the environment's conventions.","type":"object","properties":{"title":{"type":"string","maxLength":200,"description":"A title, at the top."},\#
+"attribution":{"type":"string","maxLength":500,"description":"Whose data it is, at the bottom right."},\#
+"legend":{"type":"boolean","description":"Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.","default":false},\#
+"scaleBar":{"type":"boolean","description":"Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.","default":false},\#
+"northArrow":{"type":"boolean","description":"Whether there is an arrow to true north at the middle of the picture.","default":false},\#
+"graticule":{"$ref":"#/components/schemas/Graticule","description":"Meridians and parallels above the layers."}},\#
+"examples":[{"title":"Harbour","legend":true,"scaleBar":true,"northArrow":true}],"x-since":"0.7.0","x-domain":"picture"},\#
+"Graticule":{"title":"Graticule","description":"Lines of longitude and latitude, with their degrees at the left and the bottom.","type":"object","properties":{"interval":{"type":"number","maximum":90,"exclusiveMinimum":0,"description":"Degrees between the lines; when absent, a round number that gives some five lines each way. With one that would give more than 400 lines none are drawn.","x-unit":"degree"},\#
+"color":{"$ref":"#/components/schemas/Color","description":"The colour of lines and texts.","default":"#808080"}},\#
+"examples":[{"interval":10,"color":"#808080"}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PickedItems":{"title":"PickedItems","description":"What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.","type":"object","required":["pixels","items"],"properties":{"pixels":{"type":"string","description":"In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items` of what is on top, counted from 1."},\#
+"items":{"type":"array","items":{"$ref":"#/components/schemas/PickedItem"},\#
+"description":"What is seen, by its number; numbers of what is not seen are left out of `pixels`, not of the list."}},\#
+"examples":[{"pixels":"AAAAAAEAAAA=","items":[{"layer":"cities","id":1}]}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PickedItem":{"title":"PickedItem","description":"A feature, a graphic or a cluster that is drawn.","type":"object","required":["id"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the lowest id of its points."}},\#
+"examples":[{"layer":"cities","id":1}],"x-since":"0.7.0","x-domain":"picture"},\#
+"PlacedLabel":{"title":"PlacedLabel","description":"A label where it is drawn.","type":"object","required":["id","definition","text","center","width","height","angle","symbol"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the lowest id of its points."},\#
+"definition":{"type":"integer","minimum":0,"description":"The index of its definition among those of the layer or overlay."},\#
+"text":{"type":"string","description":"The text."},\#
+"center":{"$ref":"#/components/schemas/ScreenPoint","description":"The middle of its box."},\#
+"width":{"type":"number","minimum":0,"description":"Width of the text, without its halo.","x-unit":"device-independent pixel"},\#
+"height":{"type":"number","minimum":0,"description":"Height of the text, without its halo.","x-unit":"device-independent pixel"},\#
+"angle":{"type":"number","description":"Clockwise, about the middle of the box; of a text along a bent line, that of the line between its ends.","x-unit":"degree"},\#
+"line":{"type":"array","items":{"$ref":"#/components/schemas/ScreenPoint"},\#
+"description":"The line along which the text is bent, through the middle of its letters; absent where it is straight."},\#
+"symbol":{"$ref":"#/components/schemas/Symbol","description":"How it is drawn, with its text."}},\#
+"examples":[{"layer":"cities","id":1,"definition":0,"text":"Paris","center":{"x":420,"y":290},\#
+"width":34.5,"height":14,"angle":0,"symbol":{"type":"text","text":"Paris","size":12}}],"x-since":"0.7.0","x-domain":"picture"},\#
 "Scene":{"title":"Scene","description":"A scene.","type":"object","required":["scene","revision","loadStatus","operationalLayers","tables","bookmarks","spatialReference","baseSurface"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -6558,6 +6833,51 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "visualVariables":{"type":"array","items":{"$ref":"#/components/schemas/VisualVariable"},\#
 "maxItems":16,"description":"Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter: opacity multiplies that of the color.","default":[]}}}],"examples":[{"type":"classBreaks","field":"population","breaks":[{"maxValue":1000000,"symbol":{"type":"simpleMarker","size":6}},\#
 {"maxValue":50000000,"symbol":{"type":"simpleMarker","size":12}}],"visualVariables":[]}],"x-since":"0.1.0","x-domain":"symbology"},\#
+"RasterStretch":{"title":"RasterStretch","description":"Which numbers of a band are the two ends of its brightness or colour ramp. Statistics are those of the whole band where it has at most a million pixels, else of an overview or a sample of it; pixels without data do not count.","oneOf":[{"type":"object","description":"Two numbers for all bands.","required":["type"],"properties":{"type":{"const":"minMax"},\#
+"minValue":{"type":"number","description":"The lower end; when absent the least number of the band."},\#
+"maxValue":{"type":"number","description":"The upper end, greater than `minValue`; when absent the greatest number of the band."}}},\#
+{"type":"object","description":"The numbers between which the others lie when the least and the greatest are left out.","required":["type"],"properties":{"type":{"const":"percentClip"},\#
+"min":{"type":"number","minimum":0,"maximum":50,"description":"Share of the pixels left out at the lower end.","default":2,"x-unit":"percent"},\#
+"max":{"type":"number","minimum":0,"maximum":50,"description":"Share of the pixels left out at the upper end.","default":2,"x-unit":"percent"}}},\#
+{"type":"object","description":"The mean, less and plus a multiple of the standard deviation.","required":["type"],"properties":{"type":{"const":"standardDeviation"},\#
+"factor":{"type":"number","maximum":100,"exclusiveMinimum":0,"description":"The multiple.","default":2}}}],"examples":[{"type":"percentClip","min":2,"max":2}],"x-since":"0.7.0","x-domain":"symbology"},\#
+"RasterClass":{"title":"RasterClass","description":"A colour for a range of numbers.","type":"object","required":["maxValue","color"],"properties":{"minValue":{"type":"number","description":"As in `ClassBreak`."},\#
+"maxValue":{"type":"number","description":"The upper bound; belongs to the class."},\#
+"color":{"$ref":"#/components/schemas/Color","description":"The colour."},\#
+"label":{"type":"string","maxLength":1024,"description":"The label in the legend."}},\#
+"examples":[{"maxValue":500,"color":"#2E7D32","label":"lowland"}],"x-since":"0.7.0","x-domain":"symbology"},\#
+"RasterColor":{"title":"RasterColor","description":"A colour for one number.","type":"object","required":["value","color"],"properties":{"value":{"type":"number","description":"The number."},\#
+"color":{"$ref":"#/components/schemas/Color","description":"The colour."},\#
+"label":{"type":"string","maxLength":1024,"description":"The label in the legend; the number when absent."}},\#
+"examples":[{"value":3,"color":"#1565C0","label":"water"}],"x-since":"0.7.0","x-domain":"symbology"},\#
+"RasterRenderer":{"title":"RasterRenderer","description":"Gives the pixels of a raster their colours. Pixels without data are transparent.","oneOf":[{"type":"object","description":"Three bands as red, green and blue.","required":["type"],"properties":{"type":{"const":"rgb"},\#
+"bands":{"type":"array","items":{"type":"integer"},\#
+"minItems":3,"maxItems":3,"description":"0-based indexes of the bands.","default":[0,1,2]},\#
+"stretch":{"$ref":"#/components/schemas/RasterStretch","description":"The numbers that are 0 and 255; when absent, bytes are as they are, and others are stretched between the least and the greatest number of each band."}}},\#
+{"type":"object","description":"One band along a colour ramp. Numbers beyond its ends have the colours of the ends.","required":["type"],"properties":{"type":{"const":"stretch"},\#
+"band":{"type":"integer","minimum":0,"description":"0-based index of the band.","default":0},\#
+"stretch":{"$ref":"#/components/schemas/RasterStretch","description":"The numbers at the ends of the ramp; the least and the greatest of the band when absent."},\#
+"colors":{"type":"array","items":{"$ref":"#/components/schemas/Color"},\#
+"minItems":2,"maxItems":256,"description":"The colour ramp: colours evenly apart, the first for the least number; from black to white when absent."}}},\#
+{"type":"object","description":"One colour for each range of the numbers of a band; other numbers are transparent.","required":["type","classes"],"properties":{"type":{"const":"classified"},\#
+"band":{"type":"integer","minimum":0,"description":"0-based index of the band.","default":0},\#
+"classes":{"type":"array","items":{"$ref":"#/components/schemas/RasterClass"},\#
+"minItems":1,"maxItems":1024,"description":"The classes, in ascending order."}}},\#
+{"type":"object","description":"One colour for each number of a band; other numbers are transparent.","required":["type"],"properties":{"type":{"const":"colormap"},\#
+"band":{"type":"integer","minimum":0,"description":"0-based index of the band.","default":0},\#
+"colors":{"type":"array","items":{"$ref":"#/components/schemas/RasterColor"},\#
+"minItems":1,"maxItems":65536,"description":"The colours, no two for one number; those of the file when absent."}}},\#
+{"type":"object","description":"Heights as they look lit, in grey: by the slope of each pixel among its eight neighbours (Horn, 1981), with heights and lengths in metres.","required":["type"],"properties":{"type":{"const":"hillshade"},\#
+"band":{"type":"integer","minimum":0,"description":"0-based index of the band.","default":0},\#
+"azimuth":{"type":"number","minimum":0,"maximum":360,"description":"Where the light comes from, clockwise from north.","default":315,"x-unit":"degree"},\#
+"altitude":{"type":"number","minimum":0,"maximum":90,"description":"The height of the light above the horizon.","default":45,"x-unit":"degree"},\#
+"zFactor":{"type":"number","maximum":1000000,"exclusiveMinimum":0,"description":"Factor of the heights.","default":1}}},\#
+{"type":"object","description":"The slope of heights along a colour ramp, computed as for `hillshade`.","required":["type"],"properties":{"type":{"const":"slope"},\#
+"band":{"type":"integer","minimum":0,"description":"0-based index of the band.","default":0},\#
+"zFactor":{"type":"number","maximum":1000000,"exclusiveMinimum":0,"description":"Factor of the heights.","default":1},\#
+"maxSlope":{"type":"number","maximum":90,"exclusiveMinimum":0,"description":"The slope at the end of the ramp, which begins at 0.","default":60,"x-unit":"degree"},\#
+"colors":{"type":"array","items":{"$ref":"#/components/schemas/Color"},\#
+"minItems":2,"maxItems":256,"description":"The colour ramp: colours evenly apart, the first for the least number; from black to white when absent."}}}],"examples":[{"type":"stretch","band":0,"colors":["#2E7D32","#FFF59D","#6D4C41"]}],"x-since":"0.7.0","x-domain":"symbology"},\#
 "LabelPlacement":{"title":"LabelPlacement","description":"The position of a label.","type":"string","enum":["automatic","pointAboveCenter","pointAboveLeft","pointAboveRight","pointBelowCenter","pointBelowLeft","pointBelowRight","pointCenterCenter","pointCenterLeft","pointCenterRight","lineAboveAlong","lineBelowAlong","lineCenterAlong","polygonAlwaysHorizontal"],"x-enum-descriptions":{"automatic":"Wherever there is room.","pointAboveCenter":"Above a point.","pointAboveLeft":"Above a point, to the left.","pointAboveRight":"Above a point, to the right.","pointBelowCenter":"Below a point.","pointBelowLeft":"Below a point, to the left.","pointBelowRight":"Below a point, to the right.","pointCenterCenter":"Over a point.","pointCenterLeft":"To the left of a point.","pointCenterRight":"To the right of a point.","lineAboveAlong":"Along a line, above it.","lineBelowAlong":"Along a line, below it.","lineCenterAlong":"Along a line, on it.","polygonAlwaysHorizontal":"Within an area, level."},\#
 "examples":["automatic"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "LabelDefinition":{"title":"LabelDefinition","description":"Labels for some or all features.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"The text; no label where it is null or empty."},\#
@@ -6968,7 +7288,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "notACommand":{"code":-31018,"message":"A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.","data":{"kind":"notACommand","path":"/params/commands/1/method","meant":"map/create","expected":"`map/create`, `map/update`, `scene/create`"},\#
 "x-data":{"type":"object","properties":{"meant":{"type":"string","description":"The command that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
-"wrongKind":{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind","path":"/params/group","expected":"`group`","id":"owners","found":"table"},\#
+"wrongKind":{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind","path":"/params/group","expected":"`group`","id":"owners","found":"table"},\#
 "x-data":{"type":"object","required":["id","found"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The layer."},\#
 "found":{"$ref":"#/components/schemas/LayerKind","description":"Its kind."}}},\#
 "x-since":"0.1.0"},\#
@@ -6990,7 +7310,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["step"],"properties":{"step":{"type":"string","description":"The name of the later step."},\#
 "client":{"type":"string","description":"The id of its client; absent where it is of none."}}},\#
 "x-since":"0.6.0"},\#
-"readOnlyClient":{"code":-31181,"message":"The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached with), and the request would change the model.","data":{"kind":"readOnlyClient"},\#
+"readOnlyClient":{"code":-31181,"message":"The client has the role of a reader (`initialize`, or `--read-only` of the server that it is attached with), and the request would change the model or write a file: a document, a package, an export, a picture, a recording.","data":{"kind":"readOnlyClient"},\#
 "x-since":"0.6.0"},\#
 "serverLost":{"code":-31182,"message":"The server that several clients share has ended before it answered.","data":{"kind":"serverLost"},\#
 "x-since":"0.6.0"},\#
@@ -7108,7 +7428,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "emptyGeometry":{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry","path":"/params/viewpoint/geometry","expected":"a geometry that is not empty"},\#
 "x-since":"0.1.0"},\#
-"outOfRange":{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange","path":"/params/viewpoint/padding","expected":"less than half of the width and height of the screen"},\#
+"outOfRange":{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange","path":"/params/viewpoint/padding","expected":"less than half of the width and height of the screen"},\#
 "x-since":"0.2.0"},\#
 "libraryMissing":{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing","library":"GDAL"},\#
 "x-data":{"type":"object","required":["library"],"properties":{"library":{"type":"string","description":"The library."}}},\#
@@ -7263,7 +7583,14 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.5.0"},\#
 "packageExpired":{"code":-31163,"message":"The package was to be used until a time that has come.","data":{"kind":"packageExpired","path":"/data/harbour.gmpk","expected":"allowExpired: true","expires":"2001-01-01T00:00:00Z"},\#
 "x-data":{"type":"object","required":["expires"],"properties":{"expires":{"type":"string","description":"The time, RFC 3339."}}},\#
-"x-since":"0.5.0"}}},\#
+"x-since":"0.5.0"},\#
+"painterFailed":{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed","signal":9},\#
+"x-data":{"type":"object","properties":{"signal":{"type":"integer","description":"The signal that ended it, if known."}}},\#
+"x-since":"0.7.0"},\#
+"pictureTooLarge":{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge","path":"/params/pixelRatio","expected":"at most 16,384 pixels each way, and 268,435,456 in all","width":40000,"height":30000},\#
+"x-data":{"type":"object","required":["width","height"],"properties":{"width":{"type":"integer","description":"Its width in pixels."},\#
+"height":{"type":"integer","description":"Its height in pixels."}}},\#
+"x-since":"0.7.0"}}},\#
 "x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired","tooExpensive","engineFailed","readOnlyClient","serverLost"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
 {"name":"exit","description":"Ends the process, with status 0 after `shutdown`, else with 1.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
@@ -7279,7 +7606,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"verbose","description":"More, when verbose.","required":false,"schema":{"type":"string"}}],"example":{"message":"map/create #3: 0.1 ms"},\#
 "x-since":"0.1.0"},\#
 {"name":"$/logMessage","description":"A message for the client's user or log.","direction":"serverToClient","paramStructure":"by-name","params":[{"name":"level","description":"The severity.","required":true,"schema":{"$ref":"#/components/schemas/LogLevel"}},\#
-{"name":"message","description":"For people.","required":true,"schema":{"type":"string"}}],"example":{"level":"warning","message":"exit code 1 at 128 MiB unread"},\#
+{"name":"message","description":"For people.","required":true,"schema":{"type":"string"}},\#
+{"name":"event","description":"What it is about, where programs have to know.","required":false,"schema":{"$ref":"#/components/schemas/LogEvent"}},\#
+{"name":"path","description":"The file that it is about, absolute.","required":false,"schema":{"type":"string"}}],"example":{"level":"warning","message":"exit code 1 at 128 MiB unread"},\#
 "x-since":"0.1.0"},\#
 {"name":"entity/received","description":"Observations were received. A long list is sent in several notifications.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"entitySource","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -7525,6 +7854,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"every"},\#
 {"path":"/layers/*/group","description":"The group that contains it; absent at the top level.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
 "coalescing":"merge"},\#
+{"path":"/layers/*/path","description":"The file of a raster layer: an absolute path, or an address without its secrets; absent for others.","schema":{"type":"string"},\#
+"coalescing":"merge"},\#
 {"path":"/layers/*/name","description":"The name shown to people.","schema":{"type":"string"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/isVisible","description":"Whether it is drawn and identified, subject to the groups that contain it.","schema":{"type":"boolean"},\#
@@ -7541,13 +7872,15 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/visibilityMode","description":"How a group shows its layers; absent for others.","schema":{"$ref":"#/components/schemas/GroupVisibilityMode"},\#
 "coalescing":"merge"},\#
-{"path":"/layers/*/spatialReference","description":"The spatial reference of its features; absent for a group.","schema":{"$ref":"#/components/schemas/SpatialReference"},\#
+{"path":"/layers/*/spatialReference","description":"The spatial reference of its features or pixels; absent for a group, and for a raster layer before it is loaded.","schema":{"$ref":"#/components/schemas/SpatialReference"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/geometryType","description":"As in simple features; absent for a table and a group.","schema":{"type":"string"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/featureCount","description":"Of all loaded features; before loading, of the schema, where it states one.","schema":{"type":"integer"},\#
 "coalescing":"merge"},\#
-{"path":"/layers/*/extent","description":"Of all loaded features; before loading, of the schema, where it states one.","schema":{"$ref":"#/components/schemas/Envelope"},\#
+{"path":"/layers/*/extent","description":"Of all loaded features; before loading, of the schema, where it states one. Of a raster layer the outer edges of its pixels, once it is loaded.","schema":{"$ref":"#/components/schemas/Envelope"},\#
+"coalescing":"merge"},\#
+{"path":"/layers/*/raster","description":"What the file of a raster layer has; absent before it is loaded, and for others.","schema":{"$ref":"#/components/schemas/RasterInfo"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/fields","description":"Its fields; absent for a group.","schema":{"type":"array","items":{"$ref":"#/components/schemas/Field"}},\#
 "coalescing":"merge"},\#
@@ -7560,6 +7893,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"path":"/layers/*/isTimeFilterEnabled","description":"Whether the time extent filters; absent for a group.","schema":{"type":"boolean"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/renderer","description":"The symbols of its features; without one they are drawn by simplestyle or in grey.","schema":{"$ref":"#/components/schemas/Renderer"},\#
+"coalescing":"merge"},\#
+{"path":"/layers/*/rasterRenderer","description":"The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in these; of three bands or more the first three are red, green and blue; other rasters are grey between their least and greatest number, those of bytes between 0 and 255. Absent for others.","schema":{"$ref":"#/components/schemas/RasterRenderer"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/labels","description":"Label definitions.","schema":{"type":"array","items":{"$ref":"#/components/schemas/LabelDefinition"},\#
 "maxItems":100},\#

@@ -58,6 +58,8 @@ class SessionMethods(AsyncCaller):
             traffic: Messages.
             model: Objects.
             residentBytes: Resident memory; null if the system does not report it. (byte)
+            textMetrics: Where the sizes of texts come from: `estimated` if the client asked for it, or
+                the libraries for pictures are missing.
             confinement: What confines the processes that read files; null before the first such process
                 has begun.
             access: Where this server reads and writes files.
@@ -325,8 +327,8 @@ class BindingMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -759,7 +761,7 @@ class ClientMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             await server.client.update(cursor=[7.45, 46.95])
@@ -983,8 +985,8 @@ class ClusterMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -1058,8 +1060,8 @@ class ClusterMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -1416,8 +1418,8 @@ class EditMethods(AsyncCaller):
         Args:
             steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
             own: Only steps of this client. A step that is not the newest stays in the history, and what
-                takes it back is a further step, which `edit/redo` with `own` takes back again. (default
-                False)
+                takes it back is a further step, which `edit/redo` with `own` takes back again; several
+                `steps` on a shared server are taken back by one each. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1457,7 +1459,8 @@ class EditMethods(AsyncCaller):
 
         Args:
             steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
-            own: Only steps that this client has taken back with `own`, newest first. (default False)
+            own: Only steps that this client has taken back with `own`, the last one first, whatever
+                others have changed since: what this client has changed since discards them. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2857,8 +2860,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3001,8 +3004,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3159,8 +3162,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3287,8 +3290,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3408,8 +3411,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3554,8 +3557,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3704,8 +3707,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -3829,8 +3832,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3982,8 +3985,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3991,7 +3994,7 @@ class FeatureMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -4157,8 +4160,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -4330,8 +4333,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4527,8 +4530,8 @@ class FeatureMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4758,8 +4761,8 @@ class FeatureMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -4827,6 +4830,176 @@ class FeatureMethods(AsyncCaller):
                     "layerName": layer_name,
                     "limit": limit,
                     "csvGeometry": csv_geometry,
+                    "outSpatialReference": out_spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def render(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureRenderResult:
+        """Draws the features of a layer or an overlay that match, with their symbols and labels, so that all
+        fit into the picture with a margin of a twentieth.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture. (device-independent pixel; in 1...32768; default 800)
+            height: Height of the picture. (device-independent pixel; in 1...32768; default 600)
+            out_spatial_reference: The spatial reference in which they are drawn; that of the features
+                when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            count: The number of features that match. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.feature.render(
+                layer="cities",
+                path="large-cities.png",
+                where_clause="population > 1000000",
+            )
+        """
+        result: t.FeatureRenderResult = await self._call(
+            "feature/render",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
@@ -4955,8 +5128,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5145,8 +5318,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5324,8 +5497,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5501,8 +5674,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5675,8 +5848,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -5850,8 +6023,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -6025,8 +6198,8 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
@@ -7241,7 +7414,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7530,7 +7703,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7586,7 +7759,7 @@ class GeometryMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -7647,7 +7820,7 @@ class GeometryMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8137,7 +8310,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8209,7 +8382,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8285,7 +8458,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8356,7 +8529,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -8712,7 +8885,7 @@ class GeometryMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -9525,8 +9698,8 @@ class JobMethods(AsyncCaller):
 
 
 class LayerMethods(AsyncCaller):
-    """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
-    have no geometry.
+    """Layers of maps and scenes: feature layers over a layer of a source, raster layers over a file of
+    pixels, groups of layers, and tables, which have no geometry.
 
     Loading reads features into the same kind of store, with the same index, that overlays have. Loads that
     overlap share one attempt. After a failure `layer/load` answers the stored error; only `layer/retryLoad`
@@ -9635,8 +9808,8 @@ class LayerMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -9702,8 +9875,8 @@ class LayerMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             await server.layer.add_group(map="m1", id="traffic", name="Traffic")
@@ -9787,6 +9960,87 @@ class LayerMethods(AsyncCaller):
         )
         return result
 
+    async def add_raster(
+        self,
+        *,
+        path: str,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        source_layer: str | None = None,
+        id: t.ObjectId | None = None,
+        name: str | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
+        role: t.LayerRole | None = None,
+        group: t.ObjectId | None = None,
+        index: int | None = None,
+        if_exists: t.IfExists | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerAddRasterResult:
+        """Adds a raster layer over a file to a map or a scene, on top or at `index`. `layer/load` opens the
+        file: GeoTIFF, PNG and JPEG that say where they lie, Esri ASCII grid, SRTM HGT, DTED, ERDAS
+        Imagine, MBTiles, tiles of a GeoPackage. What is drawn is read as it is needed, from the file's
+        overviews where it has any.
+
+        Args:
+            path: The file, with a path as in `source/open`. (at least 1 character)
+            map: The map; this or `scene`.
+            scene: The scene; this or `map`.
+            source_layer: The table of tiles in a GeoPackage; its only one when absent. (1 to 1024
+                characters)
+            id: The new layer's id; minted when absent.
+            name: The name shown to people; when absent, the table's or the file's, without its extension.
+                (at most 1024 characters)
+            raster_renderer: The colours of its pixels. `layer/load` checks that the file has the bands.
+            role: The list at the top level; ignored within a group. (default "operational")
+            group: The group to add it to.
+            index: 0-based index in its list, in drawing order; on top when absent. (at least 0)
+            if_exists: What to do when an object has that id already. (default "error")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            layer: Its id.
+            revision: The world's revision after this. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
+            IndexOutOfRangeError: The list has no such index.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
+                the bound.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
+            InvalidStopsError: Stops of a visual variable are out of order.
+
+        Example:
+            await server.layer.add_raster(map="m1", path="jacksboro_dem.tif", id="heights")
+        """
+        result: t.LayerAddRasterResult = await self._call(
+            "layer/addRaster",
+            _given(
+                {
+                    "path": path,
+                    "map": map,
+                    "scene": scene,
+                    "sourceLayer": source_layer,
+                    "id": id,
+                    "name": name,
+                    "rasterRenderer": raster_renderer,
+                    "role": role,
+                    "group": group,
+                    "index": index,
+                    "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def remove(
         self,
         *,
@@ -9840,8 +10094,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             IndexOutOfRangeError: The list has no such index.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
 
         Example:
             await server.layer.move(layer="cities", index=0)
@@ -9874,6 +10128,7 @@ class LayerMethods(AsyncCaller):
         time: t.LayerTime | None = None,
         is_time_filter_enabled: bool | None = None,
         renderer: t.Renderer | None = None,
+        raster_renderer: t.RasterRenderer | None = None,
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
@@ -9898,6 +10153,10 @@ class LayerMethods(AsyncCaller):
             time: The fields that hold the time of its features, and the time filter.
             is_time_filter_enabled: Whether the time extent filters; absent for a group.
             renderer: The symbols of its features; without one they are drawn by simplestyle or in grey.
+            raster_renderer: The colours of a raster layer's pixels. Without one a band that has colours
+                in the file is drawn in these; of three bands or more the first three are red, green and blue;
+                other rasters are grey between their least and greatest number, those of bytes between 0 and
+                255. Absent for others.
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
@@ -9906,16 +10165,19 @@ class LayerMethods(AsyncCaller):
             track_display: What is shown of tracks; absent for a layer that has no entity source.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
+                `renderer`, `rasterRenderer`, `labels`, `popup`, `featureReduction`, `trackDisplay`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
@@ -9949,6 +10211,7 @@ class LayerMethods(AsyncCaller):
                     "time": time,
                     "isTimeFilterEnabled": is_time_filter_enabled,
                     "renderer": renderer,
+                    "rasterRenderer": raster_renderer,
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
@@ -9994,8 +10257,8 @@ class LayerMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -10033,7 +10296,8 @@ class LayerMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
-        yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.
+        yet. Of a raster layer the file is opened. The answer comes at once if they are loaded already.
+        Loads of one layer share one attempt.
 
         The fields read may differ from those the source described: a renderer, labels, a popup, a definition
         expression or times that need a missing field fail the load, and `path` is the pointer into the state
@@ -10052,9 +10316,12 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10077,6 +10344,8 @@ class LayerMethods(AsyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             await server.layer.load(layer="cities")
@@ -10158,9 +10427,12 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -10183,6 +10455,8 @@ class LayerMethods(AsyncCaller):
                 time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes arguments that a function does not take.
+            InvalidUniqueValuesError: No feature can have these unique values: their number differs from
+                that of the fields, they are null, or an earlier entry has them.
 
         Example:
             await server.layer.retry_load(layer="cities")
@@ -10228,8 +10502,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10271,8 +10545,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10314,8 +10588,8 @@ class LayerMethods(AsyncCaller):
         Raises:
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10343,7 +10617,9 @@ class LayerMethods(AsyncCaller):
         """The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a
         renderer has one entry, under its name, for each kind of geometry in it. Where its features have
         simplestyle properties, it has an entry for each symbol of the matching features, in drawing order:
-        points, lines, then areas. There are at most 100 entries; further symbols have none.
+        points, lines, then areas. There are at most 100 entries; further symbols have none. Of a loaded
+        raster layer there is an entry for each colour of a ramp, with its number, and for each class; none
+        for `rgb` and `hillshade`.
 
         Args:
             layer: Its id.
@@ -10359,8 +10635,12 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10372,6 +10652,111 @@ class LayerMethods(AsyncCaller):
                 {
                     "layer": layer,
                     "includeCounts": include_counts,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def render(
+        self,
+        *,
+        layer: t.ObjectId,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        extent: t.Envelope | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LayerRenderResult:
+        """Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits
+        them into the picture.
+
+        Args:
+            layer: The layer.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture. (device-independent pixel; in 1...32768; default 800)
+            height: Height of the picture. (device-independent pixel; in 1...32768; default 600)
+            spatial_reference: The spatial reference in which it is drawn; when absent, that of the
+                features.
+            extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
+                drawn with a margin of a twentieth.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.layer.render(layer="cities", path="cities.png", width=400, height=300)
+        """
+        result: t.LayerRenderResult = await self._call(
+            "layer/render",
+            _given(
+                {
+                    "layer": layer,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
+                    "spatialReference": spatial_reference,
+                    "extent": extent,
                     "meta": meta,
                 }
             ),
@@ -10425,8 +10810,8 @@ class LayerMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -10476,8 +10861,8 @@ class LayerMethods(AsyncCaller):
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
 
         Example:
@@ -10535,8 +10920,8 @@ class LayerMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -11841,8 +12226,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -11984,8 +12369,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12127,8 +12512,8 @@ class LocatorMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12137,7 +12522,7 @@ class LocatorMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -12455,8 +12840,8 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
@@ -13346,6 +13731,103 @@ class OverlayMethods(AsyncCaller):
         )
         return result
 
+    async def render(
+        self,
+        *,
+        overlay: t.ObjectId,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        extent: t.Envelope | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.OverlayRenderResult:
+        """Draws an overlay alone, whether visible or not, so that it fits into the picture.
+
+        Args:
+            overlay: The overlay.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture. (device-independent pixel; in 1...32768; default 800)
+            height: Height of the picture. (device-independent pixel; in 1...32768; default 600)
+            spatial_reference: The spatial reference in which it is drawn; when absent, that of the
+                features.
+            extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
+                drawn with a margin of a twentieth.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.overlay.render(overlay="o1", path="overlay.png", width=400, height=300)
+        """
+        result: t.OverlayRenderResult = await self._call(
+            "overlay/render",
+            _given(
+                {
+                    "overlay": overlay,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
+                    "spatialReference": spatial_reference,
+                    "extent": extent,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def tile(
         self,
         *,
@@ -13503,8 +13985,9 @@ class OverlayMethods(AsyncCaller):
 
 class PackageMethods(AsyncCaller):
     """Map packages: one file that holds a document and its data, to be taken along. A package is a zip
-    archive with `package.json` (its index, a `PackageIndex`, which is read alone), `document.json`, and
-    data below `data/`, named relative to the package. Its name may have any extension; `.gmpk` is usual.
+    archive with `package.json` (its index, a `PackageIndex`, which is read alone), `document.json`, a
+    small picture (`thumbnail.png`), and data below `data/`, named relative to the package. Its name may
+    have any extension; `.gmpk` is usual.
 
     Data are read where they are in the package, without unpacking: `/data/area.gmpk/data/roads.gpkg` is the
     path of a file in a package wherever a file is read, as in `source/open`. What is compressed (by Deflate,
@@ -13540,8 +14023,9 @@ class PackageMethods(AsyncCaller):
 
         Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
         within `area`, those hidden by filters as well; the filters are in the document. These layers have to
-        be loaded. A layer whose scale range does not meet that of the package, or that is hidden or live, is
-        left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
+        be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of
+        the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other
+        objects do not come with a map.
 
         Args:
             path: The package; its folder has to exist.
@@ -14744,8 +15228,8 @@ class StateMethods(AsyncCaller):
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
@@ -15895,7 +16379,7 @@ class ViewMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -15972,7 +16456,7 @@ class ViewMethods(AsyncCaller):
             EmptyGeometryError: The geometry is empty.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16026,7 +16510,7 @@ class ViewMethods(AsyncCaller):
                 ring, or something that is not a position.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -16323,14 +16807,14 @@ class ViewMethods(AsyncCaller):
         loaded. Features that filters hide are not found.
 
         The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance`
-        away. A marker has its shape, size, angle, offsets and outline; a line has its width, with round ends
-        and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge;
-        markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables,
-        the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply.
-        Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and
-        an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the
-        fonts are the client's: each code point is half of the size wide, each line is the size high. Labels
-        are not found.
+        away. A marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its
+        width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol
+        draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the
+        screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's
+        reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has
+        no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is
+        estimated, because the fonts are the client's: each code point is half of the size wide, each line is
+        the size high. Labels are not found.
 
         Where points are clustered (`featureReduction`), the clusters of the view's scale are found as
         `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no
@@ -16380,11 +16864,11 @@ class ViewMethods(AsyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             await server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
@@ -16407,6 +16891,135 @@ class ViewMethods(AsyncCaller):
                 }
             ),
         )
+        return result
+
+    async def render(
+        self,
+        *,
+        view: t.ObjectId,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        location: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewRenderResult:
+        """Draws what the view shows: layers, overlays, labels and the location of its display, each as
+        `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight
+        above.
+
+        Args:
+            view: The view.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of the picture; that of the view's screen when absent. Center, scale and rotation
+                are those of the view. (device-independent pixel; in 1...32768)
+            height: Height of the picture; that of the view's screen when absent. (device-independent
+                pixel; in 1...32768)
+            location: Whether the location of the view's display is drawn: a disc, or a triangle that
+                points where it goes, with a circle of its accuracy. (default True)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            picture: The picture.
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
+                each way, and 268,435,456 in all.
+
+        Example:
+            await server.view.render(view="v1", path="map.png")
+        """
+        result: t.ViewRenderResult = await self._call(
+            "view/render",
+            _given(
+                {
+                    "view": view,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
+                    "location": location,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def labels(
+        self,
+        *,
+        view: t.ObjectId,
+        meta: t.Meta | None = None,
+    ) -> t.ViewLabelsResult:
+        """Where the labels of a view are drawn, in the order in which they were placed: for clients that draw
+        themselves.
+
+        Args:
+            view: The view.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision. (at least 0)
+            textMetrics: Where the sizes of the texts come from.
+            labels: The labels that found room.
+            omittedLabelCount: The number of those that found none. (at least 0)
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+
+        Example:
+            await server.view.labels(view="v1")
+        """
+        result: t.ViewLabelsResult = await self._call("view/labels", _given({"view": view, "meta": meta}))
         return result
 
     async def select(
@@ -16446,11 +17059,11 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            WrongKindError: The layer is of another kind than the method needs: a group has no features,
-                only a group contains layers.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
-                no room on the screen.
+                no room on the screen, the index of a band that a raster does not have.
 
         Example:
             await server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")

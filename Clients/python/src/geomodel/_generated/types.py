@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "9cf3318a22238c9c"
+PROTOCOL_HASH = "d2aa1174bdee60d9"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -385,6 +385,15 @@ LogLevel = Literal["error", "warning", "info", "debug"]
 `debug`: For developers of the server.
 """
 
+LogEvent = Literal["modelKept", "modelNotKept"]
+"""What a message is about, for programs.
+
+`modelKept`: The server ends, and its unsaved model is kept in the file `path`, which `document/recover` of
+the next server opens.
+`modelNotKept`: The server was told to end, and its unsaved model cannot be kept anywhere: it goes on until it
+is told again.
+"""
+
 RequestId = Any
 """The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id
 as it was written.
@@ -583,6 +592,10 @@ class SessionStatusResult(TypedDict):
     """Objects."""
     residentBytes: NotRequired[int]
     """Resident memory; null if the system does not report it. (byte)"""
+    textMetrics: TextMetrics
+    """Where the sizes of texts come from: `estimated` if the client asked for it, or the libraries for
+    pictures are missing.
+    """
     confinement: NotRequired[list[Confinement]]
     """What confines the processes that read files; null before the first such process has begun."""
     access: FileAccess
@@ -667,6 +680,10 @@ class LogMessageParams(TypedDict):
     """The severity."""
     message: str
     """For people."""
+    event: NotRequired[LogEvent]
+    """What it is about, where programs have to know."""
+    path: NotRequired[str]
+    """The file that it is about, absolute."""
 
 
 BindingAccess = Literal["readWrite", "readOnly"]
@@ -1159,6 +1176,8 @@ class SavedLayer(TypedDict):
     """Its id."""
     kind: NotRequired[LayerKind]
     """Its kind. (default "feature")"""
+    path: NotRequired[str]
+    """The file of a raster layer, with a path as in sources."""
     group: NotRequired[ObjectId]
     """The group that contains it; absent at the top level."""
     source: NotRequired[ObjectId]
@@ -1168,7 +1187,7 @@ class SavedLayer(TypedDict):
     no loading; selected are its entities, in all layers over them.
     """
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group."""
+    """Its name in the source; absent for a group. Of a raster layer the table of tiles, if one was named."""
     name: NotRequired[str]
     """The name shown to people. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
@@ -1189,6 +1208,11 @@ class SavedLayer(TypedDict):
     """Whether the time extent filters; absent for a group."""
     renderer: NotRequired[Renderer]
     """The symbols of its features; without one they are drawn by simplestyle or in grey."""
+    rasterRenderer: NotRequired[RasterRenderer]
+    """The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in
+    these; of three bands or more the first three are red, green and blue; other rasters are grey between
+    their least and greatest number, those of bytes between 0 and 255. Absent for others.
+    """
     labels: NotRequired[list[LabelDefinition]]
     """Label definitions. (at most 100 elements)"""
     labelsEnabled: NotRequired[bool]
@@ -2827,6 +2851,17 @@ class FeatureExportResult(TypedDict):
     """Attributes of the replaced file that the system did not allow to be kept."""
 
 
+class FeatureRenderResult(TypedDict):
+    """What `feature/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    count: int
+    """The number of features that match. (at least 0)"""
+    picture: Picture
+    """The picture."""
+
+
 class TransformationGrid(TypedDict):
     """A file of corrections that a transformation needs."""
 
@@ -3703,17 +3738,20 @@ class LoadResult(TypedDict):
     count: int
     """Number of layers and tables loaded, groups not counted; 1 for a layer. (at least 0)"""
     featureCount: int
-    """Number of features in them. (at least 0)"""
+    """Number of features in them; 0 for a raster layer. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Envelope of the layer's features, in its spatial reference; absent for a table, a map and a scene."""
+    """Envelope of the layer's features or pixels, in its spatial reference; absent for a table, a map and a
+    scene.
+    """
 
 
-LayerKind = Literal["feature", "group", "table"]
+LayerKind = Literal["feature", "group", "table", "raster"]
 """The kind of a layer.
 
 `feature`: Features with geometry.
 `group`: A group of layers.
 `table`: Features without geometry.
+`raster`: Pixels of a file: an image, tiles of a basemap, numbers such as heights.
 """
 
 GroupVisibilityMode = Literal["independent", "inherited", "exclusive"]
@@ -3756,6 +3794,32 @@ class LayerTime(TypedDict):
     """Only features that intersect it match, in queries, drawing and identifying; all when absent."""
 
 
+class RasterBand(TypedDict):
+    """A band of a raster: one number for each pixel."""
+
+    type: str
+    """The type of its numbers, in GDAL's words: `Byte`, `Int16`, `Float32`."""
+    noData: NotRequired[float]
+    """The number that means no value; its pixels are transparent."""
+    hasColors: NotRequired[bool]
+    """Whether the file gives each number a colour. (default False)"""
+
+
+class RasterInfo(TypedDict):
+    """What the file of a raster layer has."""
+
+    width: int
+    """Number of columns. (pixel; at least 1)"""
+    height: int
+    """Number of rows. (pixel; at least 1)"""
+    transform: list[float]
+    """Where pixels lie, in the layer's spatial reference: x of the outer corner of the first pixel, its
+    change by column and by row; then the same of y. (6 elements)
+    """
+    bands: list[RasterBand]
+    """Its bands, which renderers name by their 0-based index."""
+
+
 class Layer(TypedDict):
     """A layer."""
 
@@ -3778,7 +3842,9 @@ class Layer(TypedDict):
     no loading; selected are its entities, in all layers over them.
     """
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group."""
+    """Its name in the source; absent for a group. Of a raster layer the table of tiles, if one was named."""
+    path: NotRequired[str]
+    """The file of a raster layer: an absolute path, or an address without its secrets; absent for others."""
     name: str
     """The name shown to people. (at most 1024 characters)"""
     isVisible: bool
@@ -3796,13 +3862,19 @@ class Layer(TypedDict):
     visibilityMode: NotRequired[GroupVisibilityMode]
     """How a group shows its layers; absent for others."""
     spatialReference: NotRequired[SpatialReference]
-    """The spatial reference of its features; absent for a group."""
+    """The spatial reference of its features or pixels; absent for a group, and for a raster layer before it
+    is loaded.
+    """
     geometryType: NotRequired[str]
     """As in simple features; absent for a table and a group."""
     featureCount: NotRequired[int]
     """Of all loaded features; before loading, of the schema, where it states one. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Of all loaded features; before loading, of the schema, where it states one."""
+    """Of all loaded features; before loading, of the schema, where it states one. Of a raster layer the outer
+    edges of its pixels, once it is loaded.
+    """
+    raster: NotRequired[RasterInfo]
+    """What the file of a raster layer has; absent before it is loaded, and for others."""
     fields: NotRequired[list[Field]]
     """Its fields; absent for a group."""
     selectedCount: NotRequired[int]
@@ -3817,6 +3889,11 @@ class Layer(TypedDict):
     """Whether the time extent filters; absent for a group."""
     renderer: NotRequired[Renderer]
     """The symbols of its features; without one they are drawn by simplestyle or in grey."""
+    rasterRenderer: NotRequired[RasterRenderer]
+    """The colours of a raster layer's pixels. Without one a band that has colours in the file is drawn in
+    these; of three bands or more the first three are red, green and blue; other rasters are grey between
+    their least and greatest number, those of bytes between 0 and 255. Absent for others.
+    """
     labels: NotRequired[list[LabelDefinition]]
     """Label definitions. (at most 100 elements; default [])"""
     labelsEnabled: NotRequired[bool]
@@ -3862,6 +3939,15 @@ class LayerAddGroupResult(TypedDict):
 
 class LayerAddTableResult(TypedDict):
     """What `layer/addTable` answers."""
+
+    layer: ObjectId
+    """Its id."""
+    revision: int
+    """The world's revision after this. (at least 0)"""
+
+
+class LayerAddRasterResult(TypedDict):
+    """What `layer/addRaster` answers."""
 
     layer: ObjectId
     """Its id."""
@@ -3935,6 +4021,15 @@ class LayerLegendResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     entries: list[LegendEntry]
     """In the renderer's order."""
+
+
+class LayerRenderResult(TypedDict):
+    """What `layer/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    picture: Picture
+    """The picture."""
 
 
 class LayerClassBreaksResult(TypedDict):
@@ -4885,6 +4980,15 @@ class OverlayPopupForResult(TypedDict):
     """One for each id, in order."""
 
 
+class OverlayRenderResult(TypedDict):
+    """What `overlay/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    picture: Picture
+    """The picture."""
+
+
 class OverlayLegendResult(TypedDict):
     """What `overlay/legend` answers."""
 
@@ -4948,6 +5052,10 @@ class PackageIndex(TypedDict):
     """Its maps."""
     scenes: list[PackageScene]
     """Its scenes."""
+    thumbnail: NotRequired[str]
+    """The name in the package of a PNG of its first map, at most 256 pixels each way; absent where nothing of
+    the map is loaded, or the server has no libraries for pictures.
+    """
     origin: NotRequired[Any]
     """The params of `package/export` that made it, by which `package/update` makes it again; absent in
     packages of others.
@@ -5060,6 +5168,152 @@ class PackageOpenResult(TypedDict):
     """
     problemCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
+
+
+PictureFormat = Literal["png", "svg", "pdf"]
+"""A format of pictures.
+
+`png`: Pixels, with transparency.
+`svg`: Scalable Vector Graphics.
+`pdf`: A page of the size of the picture.
+"""
+
+TextMetrics = Literal["fonts", "estimated"]
+"""Where the sizes of texts come from.
+
+`fonts`: From the fonts with which they are drawn.
+`estimated`: Without fonts: each code point is half of the size wide, each line is the size high. The same on
+every machine, and used where the libraries for pictures are missing.
+"""
+
+
+class Picture(TypedDict):
+    """A picture that was drawn."""
+
+    format: PictureFormat
+    """The format."""
+    width: int
+    """Width in pixels of the picture; of SVG and PDF, in device-independent pixels. (at least 1)"""
+    height: int
+    """Height, likewise. (at least 1)"""
+    bytes: int
+    """The size of the file. (at least 0)"""
+    data: NotRequired[str]
+    """The file in base64; absent with `path`."""
+    path: NotRequired[str]
+    """The absolute path of the file that was written; absent without `path`."""
+    labelCount: int
+    """The number of labels that are drawn. (at least 0)"""
+    omittedLabelCount: int
+    """The number of labels that found no room. (at least 0)"""
+    missingGlyphCount: int
+    """The number of characters that no font has; each is drawn as a box. (at least 0)"""
+    failed: NotRequired[list[UndrawnLayer]]
+    """Layers that are not drawn because their positions have no coordinates in the map's reference; absent
+    when there are none.
+    """
+    pick: NotRequired[PickedItems]
+    """What is drawn at each pixel; only with `pick`."""
+
+
+class UndrawnLayer(TypedDict):
+    """A layer or overlay that is not drawn, and why."""
+
+    layer: NotRequired[ObjectId]
+    """The layer, or else"""
+    overlay: NotRequired[ObjectId]
+    """the overlay."""
+    error: Failure
+    """Why."""
+
+
+class PictureLayout(TypedDict):
+    """What a picture has besides the map: drawn above it, at its edges. Texts and numbers are by the
+    environment's conventions.
+    """
+
+    title: NotRequired[str]
+    """A title, at the top. (at most 200 characters)"""
+    attribution: NotRequired[str]
+    """Whose data it is, at the bottom right. (at most 500 characters)"""
+    legend: NotRequired[bool]
+    """Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
+    (default False)
+    """
+    scaleBar: NotRequired[bool]
+    """Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
+    (default False)
+    """
+    northArrow: NotRequired[bool]
+    """Whether there is an arrow to true north at the middle of the picture. (default False)"""
+    graticule: NotRequired[Graticule]
+    """Meridians and parallels above the layers."""
+
+
+class Graticule(TypedDict):
+    """Lines of longitude and latitude, with their degrees at the left and the bottom."""
+
+    interval: NotRequired[float]
+    """Degrees between the lines; when absent, a round number that gives some five lines each way. With one
+    that would give more than 400 lines none are drawn. (degree; above 0 and at most 90)
+    """
+    color: NotRequired[Color]
+    """The colour of lines and texts. (default "#808080")"""
+
+
+class PickedItems(TypedDict):
+    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
+    colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not
+    drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.
+    """
+
+    pixels: str
+    """In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in
+    `items` of what is on top, counted from 1.
+    """
+    items: list[PickedItem]
+    """What is seen, by its number; numbers of what is not seen are left out of `pixels`, not of the list."""
+
+
+class PickedItem(TypedDict):
+    """A feature, a graphic or a cluster that is drawn."""
+
+    layer: NotRequired[ObjectId]
+    """The layer, or else"""
+    overlay: NotRequired[ObjectId]
+    """the overlay."""
+    id: FeatureId
+    """The feature; of a cluster, the lowest id of its points."""
+
+
+class PlacedLabel(TypedDict):
+    """A label where it is drawn."""
+
+    layer: NotRequired[ObjectId]
+    """The layer, or else"""
+    overlay: NotRequired[ObjectId]
+    """the overlay."""
+    id: FeatureId
+    """The feature; of a cluster, the lowest id of its points."""
+    definition: int
+    """The index of its definition among those of the layer or overlay. (at least 0)"""
+    text: str
+    """The text."""
+    center: ScreenPoint
+    """The middle of its box."""
+    width: float
+    """Width of the text, without its halo. (device-independent pixel; at least 0)"""
+    height: float
+    """Height of the text, without its halo. (device-independent pixel; at least 0)"""
+    angle: float
+    """Clockwise, about the middle of the box; of a text along a bent line, that of the line between its ends.
+    (degree)
+    """
+    line: NotRequired[list[ScreenPoint]]
+    """The line along which the text is bent, through the middle of its letters; absent where it is straight.
+    """
+    symbol: Symbol
+    """How it is drawn, with its text."""
 
 
 class Scene(TypedDict):
@@ -6408,6 +6662,152 @@ class RendererClassBreaks(TypedDict):
 Renderer = Union[RendererSimple, RendererUniqueValue, RendererClassBreaks]
 """Assigns symbols to features by their attributes."""
 
+
+class RasterStretchMinMax(TypedDict):
+    """Two numbers for all bands."""
+
+    type: Literal["minMax"]
+    minValue: NotRequired[float]
+    """The lower end; when absent the least number of the band."""
+    maxValue: NotRequired[float]
+    """The upper end, greater than `minValue`; when absent the greatest number of the band."""
+
+
+class RasterStretchPercentClip(TypedDict):
+    """The numbers between which the others lie when the least and the greatest are left out."""
+
+    type: Literal["percentClip"]
+    min: NotRequired[float]
+    """Share of the pixels left out at the lower end. (percent; in 0...50; default 2)"""
+    max: NotRequired[float]
+    """Share of the pixels left out at the upper end. (percent; in 0...50; default 2)"""
+
+
+class RasterStretchStandardDeviation(TypedDict):
+    """The mean, less and plus a multiple of the standard deviation."""
+
+    type: Literal["standardDeviation"]
+    factor: NotRequired[float]
+    """The multiple. (above 0 and at most 100; default 2)"""
+
+
+RasterStretch = Union[
+    RasterStretchMinMax, RasterStretchPercentClip, RasterStretchStandardDeviation,
+]
+"""Which numbers of a band are the two ends of its brightness or colour ramp. Statistics are those of the
+whole band where it has at most a million pixels, else of an overview or a sample of it; pixels without
+data do not count.
+"""
+
+
+class RasterClass(TypedDict):
+    """A colour for a range of numbers."""
+
+    minValue: NotRequired[float]
+    """As in `ClassBreak`."""
+    maxValue: float
+    """The upper bound; belongs to the class."""
+    color: Color
+    """The colour."""
+    label: NotRequired[str]
+    """The label in the legend. (at most 1024 characters)"""
+
+
+class RasterColor(TypedDict):
+    """A colour for one number."""
+
+    value: float
+    """The number."""
+    color: Color
+    """The colour."""
+    label: NotRequired[str]
+    """The label in the legend; the number when absent. (at most 1024 characters)"""
+
+
+class RasterRendererRgb(TypedDict):
+    """Three bands as red, green and blue."""
+
+    type: Literal["rgb"]
+    bands: NotRequired[list[int]]
+    """0-based indexes of the bands. (3 elements; default [0, 1, 2])"""
+    stretch: NotRequired[RasterStretch]
+    """The numbers that are 0 and 255; when absent, bytes are as they are, and others are stretched between
+    the least and the greatest number of each band.
+    """
+
+
+class RasterRendererStretch(TypedDict):
+    """One band along a colour ramp. Numbers beyond its ends have the colours of the ends."""
+
+    type: Literal["stretch"]
+    band: NotRequired[int]
+    """0-based index of the band. (at least 0; default 0)"""
+    stretch: NotRequired[RasterStretch]
+    """The numbers at the ends of the ramp; the least and the greatest of the band when absent."""
+    colors: NotRequired[list[Color]]
+    """The colour ramp: colours evenly apart, the first for the least number; from black to white when absent.
+    (2 to 256 elements)
+    """
+
+
+class RasterRendererClassified(TypedDict):
+    """One colour for each range of the numbers of a band; other numbers are transparent."""
+
+    type: Literal["classified"]
+    band: NotRequired[int]
+    """0-based index of the band. (at least 0; default 0)"""
+    classes: list[RasterClass]
+    """The classes, in ascending order. (1 to 1024 elements)"""
+
+
+class RasterRendererColormap(TypedDict):
+    """One colour for each number of a band; other numbers are transparent."""
+
+    type: Literal["colormap"]
+    band: NotRequired[int]
+    """0-based index of the band. (at least 0; default 0)"""
+    colors: NotRequired[list[RasterColor]]
+    """The colours, no two for one number; those of the file when absent. (1 to 65536 elements)"""
+
+
+class RasterRendererHillshade(TypedDict):
+    """Heights as they look lit, in grey: by the slope of each pixel among its eight neighbours (Horn, 1981),
+    with heights and lengths in metres.
+    """
+
+    type: Literal["hillshade"]
+    band: NotRequired[int]
+    """0-based index of the band. (at least 0; default 0)"""
+    azimuth: NotRequired[float]
+    """Where the light comes from, clockwise from north. (degree; in 0...360; default 315)"""
+    altitude: NotRequired[float]
+    """The height of the light above the horizon. (degree; in 0...90; default 45)"""
+    zFactor: NotRequired[float]
+    """Factor of the heights. (above 0 and at most 1000000; default 1)"""
+
+
+class RasterRendererSlope(TypedDict):
+    """The slope of heights along a colour ramp, computed as for `hillshade`."""
+
+    type: Literal["slope"]
+    band: NotRequired[int]
+    """0-based index of the band. (at least 0; default 0)"""
+    zFactor: NotRequired[float]
+    """Factor of the heights. (above 0 and at most 1000000; default 1)"""
+    maxSlope: NotRequired[float]
+    """The slope at the end of the ramp, which begins at 0. (degree; above 0 and at most 90; default 60)"""
+    colors: NotRequired[list[Color]]
+    """The colour ramp: colours evenly apart, the first for the least number; from black to white when absent.
+    (2 to 256 elements)
+    """
+
+
+RasterRenderer = Union[
+    RasterRendererRgb, RasterRendererStretch, RasterRendererClassified, RasterRendererColormap,
+    RasterRendererHillshade, RasterRendererSlope,
+]
+"""Gives the pixels of a raster their colours. Pixels without data are transparent."""
+
 LabelPlacement = Literal[
     "automatic", "pointAboveCenter", "pointAboveLeft", "pointAboveRight", "pointBelowCenter",
     "pointBelowLeft", "pointBelowRight", "pointCenterCenter", "pointCenterLeft", "pointCenterRight",
@@ -7296,6 +7696,28 @@ class ViewIdentifyResult(TypedDict):
     """Whether `maxBytes` cut the result."""
     nextOffset: NotRequired[int]
     """The `offset` that continues a result that `maxBytes` cut; absent for others. (at least 0)"""
+
+
+class ViewRenderResult(TypedDict):
+    """What `view/render` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    picture: Picture
+    """The picture."""
+
+
+class ViewLabelsResult(TypedDict):
+    """What `view/labels` answers."""
+
+    revision: int
+    """The world's revision. (at least 0)"""
+    textMetrics: TextMetrics
+    """Where the sizes of the texts come from."""
+    labels: list[PlacedLabel]
+    """The labels that found room."""
+    omittedLabelCount: int
+    """The number of those that found none. (at least 0)"""
 
 
 class ViewSelectResult(TypedDict):
