@@ -175,7 +175,7 @@ function isLoaded(object) {
 function changeOf({ kind, id, object, groups }, touched) {
   if (touched === null) return { style: true, features: true };
   const names = [
-    ...(touched.get(`/${kind}s/${id}`) ?? []), ...(groups.some((group) => touched.get(`/layers/${group}`)?.has("opacity")) ? ["opacity"] : []), ...(object.entitySource === undefined ? [] : (touched.get(`/entitySources/${object.entitySource}`) ?? [])),
+    ...(touched.get(`/${kind}s/${id}`) ?? []), ...(groups.some((group) => touched.get(`/layers/${group}`)?.has("opacity")) ? ["opacity"] : []), ...(touched.get(`/entitySources/${object.entitySource}`)?.has("entities") ? ["entities"] : []),
     ...([...touched.keys()].some((path) => path.startsWith("/environments/")) ? ["environment"] : []),
   ].filter((name) => !PANEL.has(name));
   return { style: names.some((name) => !FEATURES.has(name)), features: names.some((name) => !STYLE.has(name)) };

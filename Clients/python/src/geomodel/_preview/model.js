@@ -3,7 +3,7 @@
 /** Members that follow a pan are left out: `view/observeViewpoint` has those. */
 const PATHS = [
   ...["map", "scene", "overlays", "spatialReference", "width", "height", "dpi", "locationDisplay"].map((name) => `/views/*/${name}`),
-  "/maps/*", "/layers/*", "/overlays/*", "/entitySources/*/entities", "/entitySources/*/status", "/locationSources/*/location",
+  "/maps/*", "/layers/*", "/overlays/*", "/entitySources/*", "/locationSources/*/location",
   "/locationSources/*/isStale", "/locationDisplays/*", "/geotriggers/*/fences", "/environments/*", "/edit", "/document",
 ];
 /** Beyond so many changed objects of a kind, all are read. */
