@@ -328,7 +328,7 @@ class PageTests(Shared):
             server.entity.push(entity_source="e", features=[feature])
             self.color(page, x, 300, (255, 0, 255))
         self.color(page, 400, 300, (255, 255, 255))
-        server.overlay.add_graphics(overlay="o", graphics=[{"geometry": SQUARE}])
+        server.overlay.add_graphics(overlay="o", graphics=[{"geometry": SQUARE, "symbol": RED}])
         server.geotrigger.create(id="g", feed="e", fences="o")
         page.until("preview.map.queryRenderedFeatures().some(({source}) => source === 'fence:o')")
 
