@@ -80,7 +80,9 @@ class Place:
         points = [{"x": dice.uniform(-0.2, 1.2) * width, "y": dice.uniform(-0.2, 1.2) * height} for _ in range(40)]
         near = [{"x": at["x"] + dice.uniform(-70, 70), "y": at["y"] + dice.uniform(-70, 70)} for at in points for _ in range(12)]
         found = server.view.to_location(view="v", points=points + near, spatial_reference=reference)["locations"]
-        places = [each and each["coordinates"][:2] for each in found]
+        # Beyond the poles of a map in degrees is nothing.
+        limit = 90 if reference == "EPSG:4326" else math.inf
+        places = [each["coordinates"][:2] if each and abs(each["coordinates"][1]) <= limit else None for each in found]
         self.dice = dice
         self.groups = [
             [places[index], *(each for each in places[40 + 12 * index : 52 + 12 * index] if each)]
@@ -417,7 +419,8 @@ class LabelTests(unittest.TestCase):
             graphics.append({"id": index, "geometry": geometry, "attributes": {"name": name, "n": dice.randint(0, 9)}})
         labels: list[dict[str, Any]] = []
         for index in range(dice.randint(1, 3)):
-            symbol: dict[str, Any] = {"type": "text", "size": dice.choice([6, 10, 24]), "angle": dice.choice([0, 0, 45, dice.uniform(-360, 360)])}
+            angle = dice.choice([0, 0, 45, dice.uniform(-360, 360)])
+            symbol: dict[str, Any] = {"type": "text", "size": dice.choice([6, 10, 24]), "angle": angle}
             if dice.random() < 0.4:
                 symbol |= {"haloColor": "#FFFFFF", "haloWidth": 3, "xOffset": dice.uniform(-5, 5)}
             condition = {"whereClause": f"n < {dice.randint(3, 9)}"} if dice.random() < 0.4 else {}

@@ -49,7 +49,7 @@ struct LabelCandidates {
   private(set) var list: [LabelCandidate] = []
   /// Those that are not tried.
   private(set) var leftOut: Set<LabelKey> = []
-  /// The indexes of those in a square.
+  /// The indexes of those in a square, in the order of placing.
   private var crowds: [Square: [Int]] = [:]
   private var count = 0
 
@@ -58,14 +58,22 @@ struct LabelCandidates {
     count += 1
     guard shape.lines.isEmpty, shape.areas.isEmpty, let point = shape.points.first else { return list.append(candidate) }
     let square = Square(object: object, place: SIMD2(Int32(point.x / Self.side), Int32(point.y / Self.side)))
-    if crowds[square, default: []].count < Self.limit {
-      crowds[square, default: []].append(list.count)
+    var crowd = crowds.removeValue(forKey: square) ?? []
+    defer { crowds[square] = crowd }
+    var index = list.count
+    if crowd.count < Self.limit {
       list.append(candidate)
-    } else if let last = crowds[square]?.max(by: { LabelCandidate.isFirst(list[$0], list[$1]) }) {
-      let isLast = LabelCandidate.isFirst(list[last], candidate)
-      leftOut.insert((isLast ? candidate : list[last]).key)
-      if !isLast { list[last] = candidate }
+    } else if let last = crowd.last, LabelCandidate.isFirst(candidate, list[last]) {
+      leftOut.insert(list[last].key)
+      list[last] = candidate
+      index = last
+      crowd.removeLast()
+    } else {
+      leftOut.insert(candidate.key)
+      return
     }
+    let place = crowd.lastIndex { !LabelCandidate.isFirst(candidate, list[$0]) } ?? -1
+    crowd.insert(index, at: place + 1)
   }
 }
 
