@@ -15,7 +15,7 @@ extension Canvas {
   func drawText(
     _ text: String, _ font: Font, at place: (x: Double, y: Double), _ angle: Float, _ anchor: Anchor
   ) throws(PaintFault) {
-    let layout = painter.texts.layout(text, font, anchor.horizontal)
+    let layout = try painter.texts.layout(text, font, anchor.horizontal)
     let x =
       switch anchor.horizontal {
       case .left, .justify: 0.0
@@ -121,7 +121,7 @@ extension Canvas {
   // MARK: Along a line
 
   func drawText(_ text: String, _ font: Font, along positions: UnsafeBufferPointer<Float>) throws(PaintFault) {
-    let layout = painter.texts.layout(text, font, nil)
+    let layout = try painter.texts.layout(text, font, nil)
     guard let line = MeasuredLine(positions, scale), try begin(font) else { return }
     let length = layout.width * scale
     var start = (line.length - length) / 2

@@ -67,10 +67,10 @@ public final class Painter {
       case .setFont(let next): font = next
       case .text(let text, _, _, let anchor):
         guard let font else { throw .malformed }
-        sizes.append(texts.layout(text, font, anchor.horizontal).size)
+        sizes.append(try texts.layout(text, font, anchor.horizontal).size)
       case .textAlong(let text, _):
         guard let font else { throw .malformed }
-        sizes.append(texts.layout(text, font, nil).size)
+        sizes.append(try texts.layout(text, font, nil).size)
       default: break
       }
     }

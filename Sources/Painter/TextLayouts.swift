@@ -96,7 +96,7 @@ final class TextLayouts {
   /// The layout of a text; what is missing is noted.
   ///
   /// - Parameter alignment: of its lines; nil for a text of one line.
-  func layout(_ text: String, _ font: Font, _ alignment: Anchor.Horizontal?) -> TextLayout {
+  func layout(_ text: String, _ font: Font, _ alignment: Anchor.Horizontal?) throws(PaintFault) -> TextLayout {
     if !families.contains(font.family.lowercased()), !notes.missingFamilies.contains(font.family) {
       notes.missingFamilies.append(font.family)
     }
@@ -104,7 +104,7 @@ final class TextLayouts {
       text: text, family: font.family, size: font.size, slant: font.slant, isBold: font.isBold, alignment: alignment)
     let layout: TextLayout
     if let known = layouts[key] { layout = known } else {
-      layout = TextLayout(c, make(text, font, alignment))
+      layout = TextLayout(c, try make(text, font, alignment))
       if layouts.count >= Self.limit { layouts.removeAll(keepingCapacity: true) }
       layouts[key] = layout
     }
@@ -112,9 +112,8 @@ final class TextLayouts {
     return layout
   }
 
-  private func make(_ text: String, _ font: Font, _ alignment: Anchor.Horizontal?) -> OpaquePointer {
-    // GLib ends the process where it has no memory.
-    guard let layout = c.pointee.pango_layout_new(context) else { fatalError("Pango gives no layout") }
+  private func make(_ text: String, _ font: Font, _ alignment: Anchor.Horizontal?) throws(PaintFault) -> OpaquePointer {
+    guard let layout = c.pointee.pango_layout_new(context) else { throw .failed(reason: "Pango gives no layout") }
     let description = c.pointee.pango_font_description_new()
     c.pointee.pango_font_description_set_family(description, font.family.isEmpty ? "sans-serif" : font.family)
     let size = font.size.isFinite ? min(max(Double(font.size), 0.1), 2000) : 10

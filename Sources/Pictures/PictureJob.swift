@@ -31,7 +31,7 @@ public struct PictureJob: Hashable, Sendable {
   /// Whether a picture has a size that can be painted.
   public var isPaintable: Bool {
     let side = 1...16_384.0
-    guard width.isFinite, height.isFinite, ratio.isFinite else { return false }
+    guard width > 0, height > 0, width.isFinite, height.isFinite, ratio.isFinite else { return false }
     let isVector = format == .svg || format == .pdf
     let (across, down) = isVector ? (width, height) : (max((width * ratio).rounded(), 1), max((height * ratio).rounded(), 1))
     return ratio > 0 && side.contains(across) && side.contains(down) && across * down <= 268_435_456

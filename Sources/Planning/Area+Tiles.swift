@@ -4,23 +4,27 @@ import FeatureStore
 import GeoModel
 import Geometry
 
-extension Area {
-  /// Boxes in the features' reference that hold a box of Web Mercator; nil if no bound is known.
-  ///
+/// Boxes in the reference of features that hold boxes of Web Mercator.
+package struct TileBoxes: Sendable {
+  private let store: FeatureStore
+  private let reference: SpatialReference
+  private let transformer: any CoordinateTransformer
+  private let limit: PolarLimit?
+  private let wrap: WorldWrap?
+
   /// - Throws: if nothing can be transformed between the references.
-  package static func boxes(
-    holding envelope: Envelope, for store: FeatureStore, in features: SpatialReference, _ transformer: any CoordinateTransformer
-  ) throws -> [Envelope]? {
+  package init(for store: FeatureStore, in features: SpatialReference, _ transformer: any CoordinateTransformer) throws {
+    (self.store, reference, self.transformer) = (store, features, transformer)
     let info = try transformer.describe(.webMercator)
-    let isOwn = features == .webMercator
-    var box = envelope
-    if !isOwn, let limit = PolarLimit(info, transformer) { box = limit.clamped(box) }
-    let boxes = WorldWrap(info, transformer)?.turns(of: box, over: isOwn ? store.reach : nil) ?? [box]
-    return isOwn ? boxes : indexBoxes(holding: boxes, of: .webMercator, for: store, in: features, transformer)
+    (limit, wrap) = (PolarLimit(info, transformer), WorldWrap(info, transformer))
+    if features != .webMercator { try Area.checkOperation(from: features, to: .webMercator, transformer) }
   }
 
-  /// Throws if nothing of the reference can be drawn in Web Mercator.
-  package static func checkTiles(of features: SpatialReference, _ transformer: any CoordinateTransformer) throws {
-    if features != .webMercator { try checkOperation(from: features, to: .webMercator, transformer) }
+  /// Nil if no bound is known.
+  package func boxes(holding box: Envelope) -> [Envelope]? {
+    let isOwn = reference == .webMercator
+    let box = isOwn ? box : limit?.clamped(box) ?? box
+    let boxes = wrap?.turns(of: box, over: isOwn ? store.reach : nil) ?? [box]
+    return isOwn ? boxes : Area.indexBoxes(holding: boxes, of: .webMercator, for: store, in: reference, transformer)
   }
 }

@@ -5,7 +5,7 @@ import Geometry
 
 /// The directory of an archive while its tiles are written one after the other, by ascending ``TileAddress/hilbertID``.
 ///
-/// Nothing is compressed: the header and the root directory have their place at the start of the file, the tiles follow from
+/// Nothing is compressed, but directories and metadata are in the form of gzip, which some readers expect whatever the header says: the header and the root directory have their place at the start of the file, the tiles follow from
 /// ``dataOffset`` on, the other directories and the metadata after these.
 public struct TileArchive {
   private struct Entry {
@@ -57,6 +57,7 @@ public struct TileArchive {
   ///   - metadata: a JSON object.
   ///   - bounds: degrees.
   public func finished(metadata: [UInt8], zooms: ClosedRange<Int>, bounds: Envelope) -> (head: [UInt8], tail: [UInt8]) {
+    let metadata = metadata.gzip
     var (root, leaves) = (Self.directory(entries[...]), [UInt8]())
     var leafSize = 4096
     while root.count > Self.dataOffset - Self.headerSize {
@@ -79,8 +80,8 @@ public struct TileArchive {
       UInt64(Self.headerSize), UInt64(root.count), leafOffset + UInt64(leaves.count), UInt64(metadata.count), leafOffset,
       UInt64(leaves.count), UInt64(Self.dataOffset), dataSize, UInt64(tileCount), UInt64(entries.count), contents,
     ] { head.append(number) }
-    // In the order of ids, without compression of directories and of tiles, vector tiles.
-    head.append(bytes: [1, 1, 1, 1, UInt8(zooms.lowerBound), UInt8(zooms.upperBound)])
+    // In the order of ids, directories in gzip, tiles as they are, vector tiles.
+    head.append(bytes: [1, 2, 1, 1, UInt8(zooms.lowerBound), UInt8(zooms.upperBound)])
     let center = bounds.center
     for degrees in [bounds.xMin, bounds.yMin, bounds.xMax, bounds.yMax] { head.append(degrees: degrees) }
     head.append(bytes: [UInt8(zooms.lowerBound)])
@@ -105,7 +106,28 @@ public struct TileArchive {
       bytes.put(entry.offset == end ? 0 : entry.offset + 1)
       end = entry.offset + entry.length
     }
-    return Array(bytes.bytes)
+    return Array(bytes.bytes).gzip
+  }
+}
+
+extension [UInt8] {
+  /// As a gzip file of stored blocks (RFC 1951, RFC 1952).
+  fileprivate var gzip: [UInt8] {
+    var bytes = TileBytes(capacity: count + 64)
+    bytes.append(bytes: [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
+    for start in stride(from: 0, to: Swift.max(count, 1), by: 0xffff) {
+      let block = self[start..<Swift.min(start + 0xffff, count)]
+      let size = UInt16(block.count)
+      bytes.append(bytes: [block.endIndex == count ? 1 : 0, UInt8(size & 0xff), UInt8(size >> 8), UInt8(~size & 0xff), UInt8(~size >> 8)])
+      bytes.append(bytes: [UInt8](block))
+    }
+    var check = ~UInt32(0)
+    for byte in self {
+      check ^= UInt32(byte)
+      for _ in 0..<8 { check = check >> 1 ^ (check & 1 == 0 ? 0 : 0xedb8_8320) }
+    }
+    bytes.append(UInt64(~check) | UInt64(UInt32(truncatingIfNeeded: count)) << 32)
+    return [UInt8](bytes.bytes)
   }
 }
 

@@ -151,7 +151,7 @@ import Testing
 
   @Test mutating func `labels keep off the symbols of other points where they can, and off panels`() throws {
     // To the upper right of the first, where its label would be.
-    try addOverlay("o", [(1, .point(Point(x: 0, y: 0))), (2, .point(Point(x: 0.1, y: 0.1)))], try Self.labels())
+    try addOverlay("o", [(1, .point(Point(x: 0, y: 0))), (2, .point(Point(x: 0.1, y: 0.1)))], [Self.marker] + Self.labels())
     let (first, second) = (SIMD2<Float>(200, 150), SIMD2<Float>(210, 140))
     let labels = try placed()
     #expect(labels.map(\.id) == [1, 2])

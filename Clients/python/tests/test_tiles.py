@@ -20,6 +20,8 @@ import geomodel
 
 SERVER = real_server()
 REACH = 6378137 * math.pi
+# The denominator of zoom 0 with tiles of 512 pixels of 96 dpi.
+SCALE = 2 * REACH / 512 / (0.0254 / 96)
 
 
 def has(package: str) -> bool:
@@ -200,7 +202,7 @@ class TilesTest(unittest.TestCase):
         self.assertEqual(layers["l1-default-point"]["paint"]["circle-opacity"], 0.5)
         self.assertEqual(layers["l1-default-line"]["paint"]["line-color"], "rgba(128,128,128,1)")
         self.assertEqual(layers["l1-default-area"]["layout"], {"visibility": "none"})
-        self.assertAlmostEqual(layers["l1-default-area"]["minzoom"], math.log2(559082264.029 / 2 / 1e6), 4)
+        self.assertAlmostEqual(layers["l1-default-area"]["minzoom"], math.log2(SCALE / 1e6), 4)
 
     def test_style_of_class_breaks_and_visual_variables(self) -> None:
         self.load([feature(1, {"type": "Point", "coordinates": [0, 0]}, n=1, area=2, label="a")])
@@ -209,7 +211,7 @@ class TilesTest(unittest.TestCase):
         self.server.call("layer/update", {
             "layer": "l1", "renderer": {
                 "type": "classBreaks", "field": "n", "normalizationField": "area", "breaks": breaks,
-                "defaultSymbol": {"type": "simpleFill", "style": "cross", "outline": {"type": "simpleLine", "width": 3}},
+                "defaultSymbol": {"type": "simpleFill", "style": "cross", "outline": {"width": 3}},
                 "visualVariables": [{"type": "size", "field": "n", "stops": [{"value": 0, "size": 4}, {"value": 9, "size": 40}]},
                                     {"type": "color", "field": "n", "stops": [{"value": 0, "color": "#000000"}, {"value": 9, "color": "#FFFFFF"}]},
                                     {"type": "opacity", "field": "n", "stops": [{"value": 0, "opacity": 0}, {"value": 9, "opacity": 1}]}]}})
@@ -229,7 +231,7 @@ class TilesTest(unittest.TestCase):
 
     def test_style_of_labels_and_reference_scale(self) -> None:
         self.load([feature(1, {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}, name="a")])
-        self.server.call("map/update", {"map": "m1", "referenceScale": 559082264.029 / 2})
+        self.server.call("map/update", {"map": "m1", "referenceScale": SCALE})
         self.server.call("layer/update", {
             "layer": "l1", "labelsEnabled": True, "renderer": {"type": "simple", "symbol": {"type": "simpleLine", "width": 2}},
             "labels": [{"expression": "name", "placement": "lineAboveAlong", "maxScale": 1000,

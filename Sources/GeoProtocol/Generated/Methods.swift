@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "d2aa1174bdee60d9"
+  public static let hash = "be05022abbcbcfa9"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1064,7 +1064,7 @@ public enum WireProtocol {
       name: "layer/render", domain: "layer", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
-      errors: [.unknownId, .wrongKind, .notLoaded, .readFailed, .readerFailed, .changedWhileRead,
+      errors: [.contentModified, .unknownId, .wrongKind, .notLoaded, .readFailed, .readerFailed, .changedWhileRead,
       .unknownSpatialReference, .transformFailed, .invalidGeometry, .libraryMissing, .painterFailed,
       .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
     ),
@@ -1386,8 +1386,9 @@ public enum WireProtocol {
       name: "overlay/render", domain: "overlay", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "overlay"], required: ["overlay"],
-      errors: [.unknownId, .unknownSpatialReference, .transformFailed, .invalidGeometry, .libraryMissing,
-      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+      errors: [.contentModified, .unknownId, .unknownSpatialReference, .transformFailed, .invalidGeometry,
+      .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused,
+      .notAFile]
     ),
     MethodInfo(
       name: "overlay/tile", domain: "overlay", shape: .task, since: "0.7.0",
@@ -1714,13 +1715,13 @@ public enum WireProtocol {
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "view", "width", "height", "location"], required: ["view"],
-      errors: [.unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
-      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+      errors: [.contentModified, .unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
+      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",
       params: ["view"], required: ["view"],
-      errors: [.unknownId, .painterFailed, .resultTooLarge]
+      errors: [.contentModified, .unknownId, .painterFailed, .resultTooLarge]
     ),
     MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d2aa1174bdee60d9"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"be05022abbcbcfa9"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -3159,7 +3159,8 @@ public enum OpenRPCDocument {
 {"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
-"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
@@ -3985,7 +3986,8 @@ public enum OpenRPCDocument {
 {"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
-"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -4976,7 +4978,8 @@ public enum OpenRPCDocument {
 {"name":"location","description":"Whether the location of the view's display is drawn: a disc, or a triangle that points where it goes, with a circle of its accuracy.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
-"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
@@ -4995,7 +4998,8 @@ public enum OpenRPCDocument {
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/PlacedLabel"},\#
 "description":"The labels that found room."},\#
 "omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of those that found none."}}}},\#
-"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":8,"textMetrics":"estimated","labels":[],"omittedLabelCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#

@@ -66,8 +66,7 @@ struct TilePlan: Sendable {
 
   init(_ layer: DrawnLayer, _ options: TileOptions, _ world: World) throws {
     (self.layer, self.options, transformer, revision) = (layer, options, world.transformer, world.revision)
-    try Area.checkTiles(of: layer.reference, transformer)
-    boxes = try Area.boxes(holding: options.address.envelope, for: layer.store, in: layer.reference, transformer)
+    boxes = try TileBoxes(for: layer.store, in: layer.reference, transformer).boxes(holding: options.address.envelope)
   }
 
   var plan: Plan<LayerProtocol.VectorTile> {

@@ -27,6 +27,8 @@ struct Publication: Sendable {
   let zooms: ClosedRange<Int>
   /// For each zoom of tiles, or once for a page, the layers in drawing order.
   let layers: [[DrawnLayer]]
+  /// Those of each layer.
+  let boxes: [TileBoxes]
   let background: Color?
   /// Where a page begins: the center in Web Mercator and the scale; nil for all that there is.
   let start: (center: Point, scale: Double)?
@@ -58,9 +60,9 @@ struct Publication: Sendable {
     (background, start) = (content.background, content.start)
     let scales = format == .html ? [content.start?.scale ?? ClusterZoom.scale(zoom: params.maxZoom)] : zooms.map { ClusterZoom.scale(zoom: $0) }
     layers = scales.map { scale in content.layers(at: scale, in: world) }
-    var extent: Envelope?
+    var (extent, boxes): (Envelope?, [TileBoxes]) = (nil, [])
     for layer in layers.first ?? [] {
-      try Area.checkTiles(of: layer.reference, transformer)
+      boxes.append(try TileBoxes(for: layer.store, in: layer.reference, transformer))
       guard let own = layer.store.extent, let box = try? world.bounds(of: own, from: layer.reference, to: .webMercator) else { continue }
       extent = extent.map { known in
         var both = known
@@ -68,7 +70,7 @@ struct Publication: Sendable {
         return both
       } ?? box
     }
-    self.extent = extent
+    (self.extent, self.boxes) = (extent, boxes)
   }
 
   private static func format(_ params: MapProtocol.Publish.Params) throws -> MapProtocol.PublishFormat {

@@ -26,10 +26,10 @@ struct TilePyramid {
       try shares[1].checkpoint(index, of: addresses.count)
       try shares[1].work?.awaitTurn(index, of: addresses.count)
       var (data, isThinned): ([UInt8], Bool) = ([], false)
-      for layer in publication.layers[address.zoom - publication.zooms.lowerBound] {
+      for (layer, boxes) in zip(publication.layers[address.zoom - publication.zooms.lowerBound], publication.boxes) {
         var options = TileOptions(address)
         options.maxFeatures = publication.params.maxFeatures
-        let tile = try layer.tile(options, in: boxes(of: address, layer), publication.transformer) { _ in
+        let tile = try layer.tile(options, in: boxes.boxes(holding: address.envelope), publication.transformer) { _ in
           try share.work?.checkCancelled()
         }
         // Layers of a tile are fields of its message: one tile after the other is a tile with the layers of both.
@@ -56,8 +56,8 @@ struct TilePyramid {
     for zoom in 0...publication.zooms.upperBound {
       level = try level.filter { address in
         try share.checkpoint(zoom, of: publication.zooms.upperBound + 1)
-        return try layers.contains { layer in
-          try boxes(of: address, layer).map { layer.store.countAtMost(in: $0) > 0 } ?? true
+        return zip(layers, publication.boxes).contains { layer, boxes in
+          boxes.boxes(holding: address.envelope).map { layer.store.countAtMost(in: $0) > 0 } ?? true
         }
       }
       guard found.count + level.count <= Self.tileLimit else {
@@ -69,10 +69,6 @@ struct TilePyramid {
       level = level.flatMap { $0.quarters }
     }
     return found
-  }
-
-  private func boxes(of address: TileAddress, _ layer: DrawnLayer) throws -> [Envelope]? {
-    try Area.boxes(holding: address.envelope, for: layer.store, in: layer.reference, publication.transformer)
   }
 
   private func degrees() throws -> Envelope {

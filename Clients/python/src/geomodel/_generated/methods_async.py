@@ -10709,6 +10709,7 @@ class LayerMethods(AsyncCaller):
             picture: The picture.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
@@ -13781,6 +13782,7 @@ class OverlayMethods(AsyncCaller):
             picture: The picture.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
@@ -16944,6 +16946,7 @@ class ViewMethods(AsyncCaller):
             picture: The picture.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
@@ -17010,6 +17013,7 @@ class ViewMethods(AsyncCaller):
             omittedLabelCount: The number of those that found none. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.

@@ -10647,6 +10647,7 @@ class LayerMethods(SyncCaller):
             picture: The picture.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
@@ -13706,6 +13707,7 @@ class OverlayMethods(SyncCaller):
             picture: The picture.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
@@ -16846,6 +16848,7 @@ class ViewMethods(SyncCaller):
             picture: The picture.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
@@ -16912,6 +16915,7 @@ class ViewMethods(SyncCaller):
             omittedLabelCount: The number of those that found none. (at least 0)
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
