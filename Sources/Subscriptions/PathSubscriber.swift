@@ -28,8 +28,6 @@ package final class PathSubscriber: Subscriber {
   package func ends(with object: ObjectReference, in world: World) -> Bool { false }
 
   package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
-    // What is said of a new object says all of its members.
-    if path.names.count > 2, known.contains(ModelPath(Array(path.names.prefix(2)))) { return 1 }
     guard known.insert(path).inserted else { return 1 }
     paths.append(path)
     guard paths.count > Self.limit else { return 0 }

@@ -10,16 +10,19 @@ struct ExampleTests {
     "session/status": ["confinement": "what the system's kernel supports", "textMetrics": "whether there are fonts"],
     "view/labels": ["textMetrics": "whether there are fonts"],
     "view/render": picture, "layer/render": picture, "overlay/render": picture, "feature/render": picture,
+    "package/export": compressed, "package/update": compressed, "package/open": compressed, "package/describe": compressed,
+    "map/publish": compressed,
     "session/describe": ["hash": "of the definition, which has this example"],
     "edit/history": ["bytes": "memory of undo records, which depends on their layout"],
   ]
 
+  private static let compressed = ["bytes": "size of a file that the machine's libraries compress"]
   private static let picture = ["picture/bytes": "size of a file that the machine's libraries compress"]
 
   /// Examples that show a part of a long answer, with the reasons: objects may have more members, lists more elements.
   private static let excerpts = [
     "initialize": "it lists the domains, which become more",
-    "rpc.discover": "the whole is Protocol/openrpc.json", "session/describe": "the whole is as long as the reference",
+    "overlay/style": "it has a layer for each symbol", "rpc.discover": "the whole is Protocol/openrpc.json", "session/describe": "the whole is as long as the reference",
   ]
 
   @Test(arguments: try ExampleWorld.all())
