@@ -28,7 +28,7 @@ struct MapPage {
   func write(to file: borrowing AtomicFile, _ result: inout Publication.Result, _ share: WorkShare) throws {
     var text = ExportText()
     text.writer.append(Self.head)
-    text.writer.append("<script type=\"application/json\" id=\"map-data\">")
+    text.writer.append("<script type=\"application/json\" id=\"map-data\">\n")
     text.writer.beginObject()
     text.writer.member("name", publication.name)
     text.writer.member("background", publication.background?.text)

@@ -60,10 +60,11 @@ struct TilePyramid {
           boxes.boxes(holding: address.envelope).map { layer.store.countAtMost(in: $0) > 0 } ?? true
         }
       }
-      guard found.count + level.count <= Self.tileLimit else {
+      // Each of these has at least one tile in every zoom that follows.
+      let following = publication.zooms.upperBound - max(zoom, publication.zooms.lowerBound) + 1
+      guard found.count + level.count * following <= Self.tileLimit else {
         throw RPCError(
-          .invalidParams, "There are more than \(Self.tileLimit) tiles from zoom \(zoom) on.", path: "/params/maxZoom",
-          expected: "an integer less than \(zoom)")
+          .invalidParams, "There are more than \(Self.tileLimit) tiles.", path: "/params/maxZoom", expected: "a lower zoom")
       }
       if zoom >= publication.zooms.lowerBound { found += level.sorted { $0.hilbertID < $1.hilbertID } }
       level = level.flatMap { $0.quarters }
