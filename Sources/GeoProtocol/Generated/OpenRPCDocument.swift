@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"7addc9e5452c3170"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ab3d170f47dc09b2"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -3200,7 +3200,7 @@ public enum OpenRPCDocument {
 {"name":"z","value":0},\#
 {"name":"x","value":0},\#
 {"name":"y","value":0},\#
-{"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":6,"data":"GmF4AgoGY2l0aWVzEg8IARICAAAYASIFCbYgghYSDwgCEgIAARgBIgUJsCL+FBIPCAMSAgACGAEiBQn0IdASGgRuYW1lIgcKBVBhcmlzIggKBkJlcmxpbiIGCgRPc2xvKIAg","bytes":99,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":6,"data":"GpYBeAIKBmNpdGllcxITCAESBgAAAQECABgBIgUJtiCCFhITCAISBgACAQMCAhgBIgUJsCL+FBITCAMSBgAEAQUCBBgBIgUJ9CHQEhoEbmFtZRoKcG9wdWxhdGlvbhoHX2xhYmVsMCIHCgVQYXJpcyIFILfDggEiCAoGQmVybGluIgUgmrveASIGCgRPc2xvIgQgraMrKIAg","bytes":153,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"layer/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":16}},\#
@@ -4037,7 +4037,24 @@ public enum OpenRPCDocument {
 {"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"notExpressed":["drawingOrder","ownSymbols","glyphs"],"revision":4,"style":{"layers":[{"filter":["all",["!",["has","_color"]],["case",["==",["typeof",["get","population"]],"number"],["all",[">=",["get","population"],0],["<=",["get","population"],1000000]],false],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"o1-symbol0","paint":{"circle-color":"rgba(227,26,28,1)","circle-opacity":1,"circle-radius":5},\#
-"source":"o1","source-layer":"o1","type":"circle"}],"sources":{"o1":{"maxzoom":24,"minzoom":0,"tiles":["{z}/{x}/{y}.mvt"],"type":"vector"}},\#
+"source":"o1","source-layer":"o1","type":"circle"},\#
+{"filter":["all",["!",["has","_color"]],["case",["==",["typeof",["get","population"]],"number"],["all",[">",["get","population"],1000000],["<=",["get","population"],10000000]],false],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"o1-symbol1","paint":{"circle-color":"rgba(227,26,28,1)","circle-opacity":1,"circle-radius":7},\#
+"source":"o1","source-layer":"o1","type":"circle"},\#
+{"filter":["all",["has","_color"],["match",["geometry-type"],["Polygon","MultiPolygon"],true,false]],"id":"o1-own-fill","paint":{"fill-color":["get","_color"],"fill-opacity":1},\#
+"source":"o1","source-layer":"o1","type":"fill"},\#
+{"filter":["all",["has","_color"],["match",["geometry-type"],["Polygon","MultiPolygon"],true,false]],"id":"o1-own-outline","paint":{"line-color":["coalesce",["get","_outlineColor"],["get","_color"]],"line-opacity":1,"line-width":["coalesce",["get","_outlineWidth"],0]},\#
+"source":"o1","source-layer":"o1","type":"line"},\#
+{"filter":["all",["has","_color"],["match",["geometry-type"],["LineString","MultiLineString"],true,false]],"id":"o1-own-line","paint":{"line-color":["get","_color"],"line-opacity":1,"line-width":["coalesce",["get","_size"],1]},\#
+"source":"o1","source-layer":"o1","type":"line"},\#
+{"filter":["all",["has","_color"],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"o1-own-marker","paint":{"circle-color":["get","_color"],"circle-opacity":1,"circle-radius":["*",["coalesce",["get","_size"],1],0.5],"circle-stroke-color":["coalesce",["get","_outlineColor"],["get","_color"]],"circle-stroke-opacity":1,"circle-stroke-width":["coalesce",["get","_outlineWidth"],0]},\#
+"source":"o1","source-layer":"o1","type":"circle"},\#
+{"filter":["has","_selected"],"id":"o1-selected-line","paint":{"line-color":"rgba(0,255,255,1)","line-opacity":1,"line-width":2},\#
+"source":"o1","source-layer":"o1","type":"line"},\#
+{"filter":["all",["has","_selected"],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"o1-selected-marker","paint":{"circle-opacity":0,"circle-radius":["/",["coalesce",["get","_size"],10],2],"circle-stroke-color":"rgba(0,255,255,1)","circle-stroke-opacity":1,"circle-stroke-width":2},\#
+"source":"o1","source-layer":"o1","type":"circle"},\#
+{"filter":["has","_label0"],"id":"o1-label0","layout":{"symbol-placement":"point","symbol-sort-key":0,"text-anchor":"center","text-field":["get","_label0"],"text-font":["Noto Sans Regular"],"text-rotate":0,"text-size":10},\#
+"paint":{"text-color":"rgba(0,0,0,1)","text-opacity":1},\#
+"source":"o1","source-layer":"o1","type":"symbol"}],"sources":{"o1":{"maxzoom":24,"minzoom":0,"tiles":["{z}/{x}/{y}.mvt"],"type":"vector"}},\#
 "version":8}}}}],"x-shape":"query","x-since":"0.7.0"},\#
 {"name":"overlay/legend","summary":"The legend: an entry for each symbol of the renderer, the default symbol last.","description":"The legend: an entry for each symbol of the renderer, the default symbol last. An overlay without a renderer has none.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"includeCounts","description":"Whether to count the graphics of each entry, by their attributes; those with a symbol of their own are left out.","required":false,"schema":{"type":"boolean","default":false}},\#

@@ -22,7 +22,7 @@ struct ExampleTests {
   /// Examples that show a part of a long answer, with the reasons: objects may have more members, lists more elements.
   private static let excerpts = [
     "initialize": "it lists the domains, which become more",
-    "overlay/style": "it has a layer for each symbol", "rpc.discover": "the whole is Protocol/openrpc.json", "session/describe": "the whole is as long as the reference",
+    "rpc.discover": "the whole is Protocol/openrpc.json", "session/describe": "the whole is as long as the reference",
   ]
 
   @Test(arguments: try ExampleWorld.all())
