@@ -52,7 +52,9 @@ extension StyleValue: JSONEncodable {
   package func encode(to writer: inout JSONWriter) {
     switch self {
     case .flag(let flag): writer.value(flag)
-    case .number(let number): writer.value(number)
+    case .number(let number):
+      // `8`, not `8.0`: readers compare the version.
+      if let whole = Int(exactly: number) { writer.value(whole) } else { writer.value(number) }
     case .text(let text): writer.value(text)
     case .list(let values): writer.value(values)
     case .object(let members): writer.object(members.map { ($0.name, $0.value) })

@@ -49,10 +49,8 @@ package struct TileShape {
     var (ax, ay) = (values[0] + shift, values[1])
     for index in stride(from: 2, to: values.count - 1, by: 2) {
       let (bx, by) = (values[index] + shift, values[index + 1])
-      // Positions that have no place are left out.
-      guard bx.isFinite, by.isFinite else { continue }
       defer { (ax, ay) = (bx, by) }
-      guard ax.isFinite, ay.isFinite, let part = Self.inside(ax, ay, bx, by) else {
+      guard let part = Self.inside(ax, ay, bx, by) else {
         endLine()
         continue
       }

@@ -58,7 +58,7 @@ struct TileTests {
     #expect(line([0, 0, 0.2, 0.3, 5, 0, 10, 0, 10, 5]) == [[SIMD2(0, 0), SIMD2(10, 0), SIMD2(10, 5)]])
     #expect(line([0, 0, 10, 0, 5, 0]) == [[SIMD2(0, 0), SIMD2(10, 0), SIMD2(5, 0)]])
     #expect(line([1, 1, 1.2, 1.2]).isEmpty)
-    #expect(line([0, 0, .nan, 5, 10, 0]) == [[SIMD2(0, 0), SIMD2(10, 0)]])
+    #expect(line([0, 0, .nan, 5, 10, 0, 10, 5]) == [[SIMD2(10, 0), SIMD2(10, 5)]])
   }
 
   @Test func `outer rings have a positive area and holes a negative one, however they wind`() throws {

@@ -6,6 +6,7 @@ Needs the packages mapbox-vector-tile and pmtiles; tests without theirs are skip
 from __future__ import annotations
 
 import base64
+import importlib
 import importlib.util
 import json
 import math
@@ -30,10 +31,8 @@ def has(package: str) -> bool:
 
 def decoded(data: str | bytes) -> dict[str, Any]:
     """The layers of a tile, y southwards as they are stored."""
-    import mapbox_vector_tile
-
     raw = base64.b64decode(data) if isinstance(data, str) else data
-    layers: dict[str, Any] = mapbox_vector_tile.decode(raw, default_options={"y_coord_down": True})
+    layers: dict[str, Any] = importlib.import_module("mapbox_vector_tile").decode(raw, default_options={"y_coord_down": True})
     return layers
 
 
@@ -264,20 +263,19 @@ class PublishTest(unittest.TestCase):
 
     @unittest.skipUnless(has("pmtiles") and has("mapbox_vector_tile"), "no pmtiles, or no mapbox-vector-tile")
     def test_pmtiles(self) -> None:
-        from pmtiles.reader import MmapSource, Reader, all_tiles
-
+        reading = importlib.import_module("pmtiles.reader")
         path = self.folder / "a.pmtiles"
         answer = self.server.call("map/publish", {"map": "m1", "path": str(path), "maxZoom": 6})
         self.assertEqual((answer["format"], answer["layerCount"], answer["bytes"]), ("pmtiles", 1, path.stat().st_size))
         with path.open("rb") as file:
-            source = MmapSource(file)
-            reader = Reader(source)
+            source = reading.MmapSource(file)
+            reader = reading.Reader(source)
             header, metadata = reader.header(), reader.metadata()
             self.assertEqual((header["min_zoom"], header["max_zoom"], header["addressed_tiles_count"]), (0, 6, answer["tileCount"]))
             self.assertEqual((metadata["name"], metadata["vector_layers"][0]["id"]), ("A <map>", "l1"))
             self.assertEqual(metadata["vector_layers"][0]["fields"], {"n": "Number", "text": "String"})
             self.assertAlmostEqual(header["min_lon_e7"] / 1e7, -100, 5)
-            tiles = dict(all_tiles(source))
+            tiles = dict(reading.all_tiles(source))
             self.assertEqual(len(tiles), answer["tileCount"])
             for (z, x, y), data in list(tiles.items())[::17]:
                 own = self.server.call("layer/tile", {"layer": "l1", "z": z, "x": x, "y": y})
@@ -311,14 +309,15 @@ class PublishTest(unittest.TestCase):
         self.assertAlmostEqual(runs[0][0] * unit, -100 / 180 * REACH, delta=unit)
 
     def test_refusals(self) -> None:
-        for params, kind in [
+        refusals: list[tuple[dict[str, Any], str]] = [
             ({"map": "m1", "layer": "l1", "path": "a.html"}, "invalidParams"),
             ({"map": "m9", "path": "a.html"}, "unknownId"),
             ({"map": "m1", "path": "a.txt"}, "unknownFormat"),
             ({"map": "m1", "path": "a.pmtiles", "minZoom": 3, "maxZoom": 2}, "invalidParams"),
             ({"map": "m1", "path": "a.pmtiles", "maxZoom": 24}, "invalidParams"),
             ({"map": "m1", "path": "a.html", "ifExists": "addLayer"}, "invalidParams"),
-        ]:
+        ]
+        for params, kind in refusals:
             with self.subTest(params=params), self.assertRaises(geomodel.GeoModelError) as raised:
                 self.server.call("map/publish", {**params, "path": str(self.folder / params["path"])})
             self.assertEqual(raised.exception.kind, kind)
