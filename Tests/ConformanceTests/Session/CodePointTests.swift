@@ -142,6 +142,14 @@ struct CodePointTests {
         "breaks": [["maxValue": 1, "symbol": marker, "description": .string($0)]],
       ])
     },
+    .init("RasterClass.label", "layer/update") {
+      let entry: Value = ["maxValue": 1, "color": "#00FF00", "label": .string($0)]
+      return ["layer": "r", "rasterRenderer": ["type": "classified", "classes": [entry]]]
+    },
+    .init("RasterColor.label", "layer/update") {
+      let entry: Value = ["value": 1, "color": "#00FF00", "label": .string($0)]
+      return ["layer": "r", "rasterRenderer": ["type": "colormap", "colors": [entry]]]
+    },
     .init("VisualVariable.field", "layer/update") {
       let variable: Value = [
         "type": "size", "field": .string($0), "stops": [["value": 1, "size": 4], ["value": 2, "size": 20]],
@@ -243,6 +251,7 @@ struct CodePointTests {
     #expect(try server.response(to: "s")?["error"] == nil)
     try server.call("layer/add", ["map": "m", "source": "s", "id": "l"])
     try server.call("layer/load", ["layer": "l"])
+    try server.call("layer/addRaster", ["map": "m", "path": "/data/r.tif", "id": "r"])
     let types = ["text": "string", "json": "json", "list": "list", "dictionary": "dictionary"]
     try server.call(
       "viewModel/create",
