@@ -113,7 +113,7 @@ extension Host {
     try RecoveryDocument.write(world, to: path, readers: configuration.readers, configuration.documentLimits)
   }
 
-  /// Tells all clients, before the server ends, where the unsaved model is kept, or why it is not.
+  /// Notifies all clients, before the server ends, where the unsaved model is kept, or why it is not.
   package func announceRecovery(_ message: String, at path: String?) {
     turn {
       for each in clients {
