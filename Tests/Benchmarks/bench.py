@@ -188,6 +188,11 @@ MEASURES = [
     Measure("picture-markers", "pictures", "ms", "markers_milliseconds", most=1.5),
     Measure("picture-encoding", "pictures", "ms", "encoded_milliseconds", most=0.3),
     Measure("picture-bytes", "pictures", "B", "encoded_bytes", most=1.5),
+    Measure("map-points", "maps", "ms", "map_points_milliseconds", most=0.3),
+    Measure("map-points-datashader", "maps", "ms", "map_points_milliseconds", floor_key="map_datashader_milliseconds"),
+    Measure("map-polygons", "maps", "ms", "map_polygons_milliseconds", most=0.5),
+    Measure("map-countries", "maps", "ms", "map_countries_milliseconds", most=0.5),
+    Measure("tile", "maps", "ms", "tile_milliseconds", most=0.5),
     Measure("memory-objects", "model", "B/graphic", "load_bytes_a_graphic", limit=120),
     Measure("memory-columns", "columns", "B/graphic", "load_bytes_a_graphic", limit=120),
 ]
@@ -576,6 +581,27 @@ class Bench:
             return output_of([str(program), str(path)])
         return output_of([sys.executable, str(HERE / "pictures.py"), "server", str(path), "--", self.server[0]])
 
+    def maps(self, side: str) -> str:
+        """Pictures and a tile, from the wire to the file, beside mapnik, datashader and PostGIS, those of them that are there."""
+        if self.server == self.floor:
+            raise Skipped("the C server does not paint")
+        if importlib.util.find_spec("geopandas") is None:
+            raise Skipped("no geopandas in this Python")
+        script, folder = str(HERE / "maps.py"), BUILD / "maps"
+        if not folder.exists():
+            folder.mkdir()
+            output_of([sys.executable, script, "make", str(folder)])
+        world = str(ROOT / "Tests" / "Fixtures" / "naturalearth_110m.gpkg")
+        with all_processors():
+            if side == "server":
+                return output_of([sys.executable, script, "server", str(folder), world, "--", *self.server])
+            figures = []
+            # mapnik and the drivers of PostGIS are those of the system.
+            for peer, python in (("mapnik", "/usr/bin/python3"), ("datashader", sys.executable), ("postgis", sys.executable)):
+                with contextlib.suppress(Failed):
+                    figures.append(output_of([python, script, peer, str(folder), world]))
+            return "".join(figures)
+
     def geometry(self, side: str) -> str:
         """Operations with 100,000 polygons and a million points, beside Shapely, GeoPandas and pyproj."""
         if self.server == self.floor:
@@ -605,7 +631,7 @@ class Bench:
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction, "motion": self.motion,
             "fences": self.fences, "long-feed": self.long_feed, "beside": self.beside,
-            "surfaces": self.surfaces, "pictures": self.pictures, "geometry": self.geometry,
+            "surfaces": self.surfaces, "pictures": self.pictures, "maps": self.maps, "geometry": self.geometry,
             "latency-unpinned": self.unpinned, "attached": self.attached, "observers": self.observers,
             "long-delta": lambda side: self.subscribed("long-delta", side),
             "undo": lambda side: self.objects("undo", side),
@@ -652,6 +678,8 @@ def rows_of(measures: list[Measure], samples: dict, notes: dict) -> list[dict]:
         result = "" if passed is None else "pass" if passed else "FAIL"
         if failed and measure.bar:
             result = "FAIL" if isinstance(failed, Failed) else "skipped"
+        elif value is not None and passed is None and measure.bar:
+            result = "skipped"  # The peer is not installed.
         rows.append({
             "measure": measure.name, "unit": measure.unit, "floor": floor, "server": value, "ratio": ratio,
             "against": "itself" if measure.own_key else "floor", "bar": measure.bar, "result": result,

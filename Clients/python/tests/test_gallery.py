@@ -1,4 +1,4 @@
-"""The gallery: each program draws its picture, of the size, the format and the colours that it says, and the page has them all."""
+"""The gallery: each program draws the picture that the page shows, and the page has them all."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ class GalleryTests(unittest.TestCase):
                 self.assertEqual((drawn.width, drawn.height), expected.size)
                 for color, least in expected.colors.items():
                     self.assertGreaterEqual(drawn.count(color), least, color)
+                # It has 255 colours.
+                self.assertLessEqual(drawn.differing(pixels((GALLERY / f"{name}.png").read_bytes())), 0.01)
 
     @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
     def test_a_package_has_a_thumbnail_of_its_first_map(self) -> None:
