@@ -24,7 +24,57 @@ extension Geometry {
   }
 }
 
+extension Geometry {
+  /// The largest distance of a position from the line that one with some of the same positions has in its place; infinity if it has others.
+  ///
+  /// - Complexity: O(n) for positions that have the same order.
+  package func deviation(of fewer: Geometry) -> Double {
+    switch (self, fewer) {
+    case (.point, .point), (.multiPoint, .multiPoint): self == fewer ? 0 : .infinity
+    case (.lineString(let line), .lineString(let other)): line.deviation(of: other, isRing: false)
+    case (.multiLineString(let lines), .multiLineString(let others)): lines.deviation(of: others, isRing: false)
+    case (.polygon(let rings), .polygon(let others)): rings.deviation(of: others, isRing: true)
+    case (.multiPolygon(let polygons), .multiPolygon(let others)) where polygons.count == others.count:
+      zip(polygons, others).reduce(0) { max($0, $1.0.deviation(of: $1.1, isRing: true)) }
+    case (.collection(let parts), .collection(let others)) where parts.count == others.count:
+      zip(parts, others).reduce(0) { max($0, $1.0.deviation(of: $1.1)) }
+    default: .infinity
+    }
+  }
+}
+
+extension [Positions] {
+  fileprivate func deviation(of fewer: [Positions], isRing: Bool) -> Double {
+    guard count == fewer.count else { return .infinity }
+    return zip(self, fewer).reduce(0) { Swift.max($0, $1.0.deviation(of: $1.1, isRing: isRing)) }
+  }
+}
+
 extension Positions {
+  /// A ring may begin elsewhere.
+  fileprivate func deviation(of fewer: Positions, isRing: Bool) -> Double {
+    let places = (0..<(isRing ? max(count - 1, 0) : count)).map { SIMD2(self[$0].x, self[$0].y) }
+    let kept = (0..<fewer.count).map { SIMD2(fewer[$0].x, fewer[$0].y) }
+    guard var start = kept.first else { return places.isEmpty ? 0 : .infinity }
+    guard var index = places.firstIndex(of: start) else { return .infinity }
+    var (largest, steps) = (0.0, 0)
+    for end in kept.dropFirst() {
+      let way = end - start
+      let square = (way * way).sum()
+      while true {
+        index = isRing ? (index + 1) % places.count : index + 1
+        steps += 1
+        guard index < places.count, steps <= places.count else { return .infinity }
+        if places[index] == end { break }
+        let gap = places[index] - start
+        let across = gap - (square > 0 ? min(max((gap * way).sum() / square, 0), 1) : 0) * way
+        largest = max(largest, (across * across).sum())
+      }
+      start = end
+    }
+    return largest.squareRoot()
+  }
+
   fileprivate func generalized(_ offset: Double, isRing: Bool, _ check: () throws -> Void) rethrows -> Positions {
     let last = count - 1
     guard last >= (isRing ? 4 : 2) else { return self }
