@@ -152,7 +152,7 @@ struct LayerSearch {
   private mutating func distance(of feature: FeatureRow) throws -> Double {
     guard var geometry = feature.geometry, let symbol = symbols.symbol(of: feature, layer) else { return .infinity }
     do {
-      if let transform = area.transform { geometry = try transform.drawn(geometry, checking: check) }
+      if let transform = area.transform { geometry = try transform.drawnParts(of: geometry, checking: check) }
     } catch let error as TransformError {
       guard case .outsideDomain = error else { throw error }
       return .infinity

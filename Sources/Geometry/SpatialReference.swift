@@ -88,6 +88,11 @@ public protocol CoordinateTransformer: Sendable {
     from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError)
 
+  /// Transforms alternating x and y in place; both of a position without coordinates in `target` become NaN.
+  func transformKnown(
+    _ values: inout [Double], from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError)
+
   /// Converts heights in metres at longitudes and latitudes in WGS 84, in place.
   ///
   /// - Parameters:

@@ -14,6 +14,10 @@ struct ChosenTransformer: CoordinateTransformer {
     try whole.transform(values, stride: stride, hasZ: hasZ, from: source, to: target, by: choice)
   }
 
+  func transformKnown(_ values: inout [Double], from source: SpatialReference, to target: SpatialReference) throws(TransformError) {
+    try whole.transformKnown(&values, from: source, to: target, by: choice)
+  }
+
   func convertHeights(
     _ heights: inout [Double], at points: [Point], from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) {

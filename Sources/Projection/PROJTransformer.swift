@@ -61,16 +61,49 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
     to target: SpatialReference, by choice: TransformationChoice?
   ) throws(TransformError) {
-    let description = try describe(source)
-    let from = description.reference.definition
-    let to = try describe(target).reference.definition
-    guard from != to, let base = values.baseAddress, values.count >= stride else { return }
-    guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
+    guard let base = values.baseAddress, values.count >= stride else { return }
     let count = values.count / stride
     // The operation overwrites the positions.
     let beyond =
-      description.kind == .geographic
+      try describe(source).kind == .geographic
       ? (0..<count).first { abs(base[$0 * stride + 1]) > 90 }.map { (index: $0, y: base[$0 * stride + 1]) } : nil
+    guard try move(values, stride: stride, hasZ: hasZ, from: source, to: target, by: choice) else { return }
+    for index in 0..<count where !(base[index * stride].isFinite && base[index * stride + 1].isFinite) {
+      throw .outsideDomain(
+        index: index, from: source.definition, to: target.definition, latitude: beyond?.index == index ? beyond?.y : nil
+      )
+    }
+  }
+
+  public func transformKnown(
+    _ values: inout [Double], from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) {
+    try transformKnown(&values, from: source, to: target, by: nil)
+  }
+
+  func transformKnown(
+    _ values: inout [Double], from source: SpatialReference, to target: SpatialReference, by choice: TransformationChoice?
+  ) throws(TransformError) {
+    try values.withUnsafeMutableBufferPointer { (values) throws(TransformError) in
+      guard try move(values, stride: 2, hasZ: false, from: source, to: target, by: choice) else { return }
+      for index in stride(from: 0, to: values.count - 1, by: 2) where !(values[index].isFinite && values[index + 1].isFinite) {
+        (values[index], values[index + 1]) = (.nan, .nan)
+      }
+    }
+  }
+
+  /// Transforms positions, of which those without coordinates become infinite or NaN: PROJ reports no failure but HUGE_VAL in the position.
+  ///
+  /// - Returns: false if the references are the same.
+  private func move(
+    _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
+    to target: SpatialReference, by choice: TransformationChoice?
+  ) throws(TransformError) -> Bool {
+    let from = try describe(source).reference.definition
+    let to = try describe(target).reference.definition
+    guard from != to, let base = values.baseAddress, values.count >= stride else { return false }
+    guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
+    let count = values.count / stride
     if choice == nil, let operation = WebMercator.operation(from: from, to: to) {
       for index in 0..<count { operation(&base[index * stride], &base[index * stride + 1]) }
     } else {
@@ -84,12 +117,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
         operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
         hasZ ? count : 0, nil, 0, 0)
     }
-    // PROJ reports failure as HUGE_VAL in the position, not through a result.
-    for index in 0..<count where !(base[index * stride].isFinite && base[index * stride + 1].isFinite) {
-      throw .outsideDomain(
-        index: index, from: source.definition, to: target.definition, latitude: beyond?.index == index ? beyond?.y : nil
-      )
-    }
+    return true
   }
 
   public func convertHeights(

@@ -51,7 +51,7 @@ struct Pen {
   func shapes(of feature: FeatureRow, checking check: () throws -> Void) throws -> [ScreenShape] {
     guard var geometry = feature.geometry else { return [] }
     do {
-      if let transform = area.transform { geometry = try transform.drawn(geometry, checking: check) }
+      if let transform = area.transform { geometry = try transform.drawnParts(of: geometry, checking: check) }
     } catch let error as TransformError {
       guard case .outsideDomain = error else { throw error }
       return []

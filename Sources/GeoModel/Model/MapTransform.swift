@@ -4,16 +4,16 @@ import Geometry
 
 /// Transforms positions to the reference of a map, in the form in which they are drawn.
 public struct MapTransform: Sendable {
-  private let source: SpatialReference
-  private let target: SpatialReference
-  private let transformer: any CoordinateTransformer
+  let source: SpatialReference
+  let target: SpatialReference
+  let transformer: any CoordinateTransformer
   private let limit: PolarLimit?
   /// Latitudes with a finite position in a target that is not cylindrical; nil for all.
   private let latitudes: ClosedRange<Double>?
-  private let isFromDegrees: Bool
+  let isFromDegrees: Bool
   /// The period of x in each reference that wraps.
   let sourceWrap: WorldWrap?
-  private let targetWrap: WorldWrap?
+  let targetWrap: WorldWrap?
   private let isToDegrees: Bool
 
   public init(
@@ -46,6 +46,21 @@ public struct MapTransform: Sendable {
     } else {
       if limit != nil, isFromDegrees { clamp(&values, to: -PolarLimit.latitude...PolarLimit.latitude) }
       try transform(&values, from: source, to: target)
+      if let limit { clamp(&values, to: limit.y) }
+    }
+  }
+
+  /// As ``transform(_:)``, but positions without coordinates in the target become NaN.
+  ///
+  /// - Throws: if a reference is not known.
+  func transformKnown(_ values: inout [Double]) throws(TransformError) {
+    if let latitudes {
+      if !isFromDegrees { try transformer.transformKnown(&values, from: source, to: .wgs84) }
+      clamp(&values, to: latitudes)
+      try transformer.transformKnown(&values, from: isFromDegrees ? source : .wgs84, to: target)
+    } else {
+      if limit != nil, isFromDegrees { clamp(&values, to: -PolarLimit.latitude...PolarLimit.latitude) }
+      try transformer.transformKnown(&values, from: source, to: target)
       if let limit { clamp(&values, to: limit.y) }
     }
   }
@@ -97,7 +112,7 @@ public struct MapTransform: Sendable {
   }
 
   /// Shifts each x by whole turns to the position of the original x. Between references that wrap, x is linear.
-  private func unroll(_ values: inout [Double], _ wrap: WorldWrap, from original: [Double], _ source: WorldWrap) {
+  func unroll(_ values: inout [Double], _ wrap: WorldWrap, from original: [Double], _ source: WorldWrap) {
     for index in stride(from: 0, to: values.count, by: 2) {
       let expected = wrap.xMin + (original[index] - source.xMin) / source.width * wrap.width
       values[index] += wrap.shift(values[index], nearest: expected)
@@ -105,14 +120,14 @@ public struct MapTransform: Sendable {
   }
 
   /// Shifts each x by whole turns to be nearest to the previous one.
-  private func unroll(_ values: inout [Double], _ wrap: WorldWrap) {
+  func unroll(_ values: inout [Double], _ wrap: WorldWrap) {
     for index in stride(from: 2, to: values.count, by: 2) {
       values[index] += wrap.shift(values[index], nearest: values[index - 2])
     }
   }
 
   /// Completes a ring around a pole, which ends a turn away from its start, along the edge of the map.
-  private func close(_ values: inout [Double], _ wrap: WorldWrap) {
+  func close(_ values: inout [Double], _ wrap: WorldWrap) {
     guard values.count >= 8, abs(values[values.count - 2] - values[0]) > wrap.width / 2 else { return }
     let sum = stride(from: 1, to: values.count, by: 2).reduce(0) { $0 + values[$1] }
     let edges = limit?.y ?? (isToDegrees ? -90...90 : nil)
@@ -130,6 +145,7 @@ public struct MapTransform: Sendable {
     }
   }
 
+  /// NaN stays NaN.
   private func clamp(_ values: inout [Double], to range: ClosedRange<Double>) {
     for index in stride(from: 1, to: values.count, by: 2) {
       values[index] = min(max(values[index], range.lowerBound), range.upperBound)
