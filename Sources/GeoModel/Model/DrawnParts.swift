@@ -41,10 +41,14 @@ private struct MapDomain {
   private let step: Double
   private var middle: Place??
 
+  /// Degrees.
+  private static let pole = 90 - 1e-6
   /// Turns of the source in which areas are looked for.
   private static let maxTurns = 8.0
   private static let halvings = 32
-  /// Radians between positions on the edge, as seen from the middle.
+  /// How often positions are put between those on the edge.
+  private static let refinements = 6
+  /// Radians between positions on the edge, as seen from the middle, at first.
   private static let angle = 0.5 * Double.pi / 180
 
   init(_ transform: MapTransform, _ check: @escaping () throws -> Void) {
@@ -80,6 +84,10 @@ private struct MapDomain {
       try check()
       let sources = Array(values[start..<min(start + 8192, values.count)])
       var places = sources
+      // A pole at the edge is inside at all longitudes, although only some of the meridians are.
+      if transform.isFromDegrees {
+        for index in stride(from: 1, to: places.count, by: 2) { places[index] = min(max(places[index], -Self.pole), Self.pole) }
+      }
       try transform.transformKnown(&places)
       for index in stride(from: 0, to: sources.count, by: 2) {
         samples.append(Sample(source: Place(sources[index], sources[index + 1]), place: Place(places[index], places[index + 1])))
@@ -237,7 +245,23 @@ private struct MapDomain {
       ways.append((center, sample.source))
       reached = angle
     }
-    return try edges(ways, isInside)
+    guard !ways.isEmpty else { return [] }
+    let ends = (way.prefix(1).filter(isInside), way.suffix(1).filter(isInside))
+    var edge = ends.0 + (try edges(ways, isInside)) + ends.1
+    // The edge may run nearly towards the middle, as behind a pole.
+    for _ in 0..<Self.refinements {
+      var gaps: [(index: Int, way: (inside: Sample, outside: Place))] = []
+      for index in 1..<max(edge.count, 1) {
+        let (from, to) = (edge[index - 1].source - center.source, edge[index].source - center.source)
+        let way = to - from
+        guard max(abs(way.x), abs(way.y)) > step else { continue }
+        gaps.append((index, (center, center.source + 4 * (from + to) / 2)))
+      }
+      guard !gaps.isEmpty else { break }
+      let found = try edges(gaps.map(\.way), isInside)
+      for (gap, sample) in zip(gaps, found).reversed() { edge.insert(sample, at: gap.index) }
+    }
+    return Array(edge.dropFirst(ends.0.count).dropLast(ends.1.count))
   }
 
   /// A position of the source in the middle of the domain, or at least within; nil if none is found.

@@ -29,10 +29,12 @@ struct MapPage {
     var text = ExportText()
     text.writer.append(Self.head)
     text.writer.append("<script type=\"application/json\" id=\"map-data\">\n")
+    let mark = text.writer.count
     text.writer.beginObject()
     text.writer.member("name", publication.name)
     text.writer.member("background", publication.background?.text)
     writeStart(to: &text.writer)
+    text.writer.escapeLess(from: mark)
     text.writer.key("layers")
     text.writer.beginArray()
     let layers = publication.layers.first ?? []
@@ -68,10 +70,12 @@ struct MapPage {
     var symbols: [Symbol] = []
     var numbers: [Symbol: Int] = [:]
     let names = layer.store.schema.fields.map(\.name.string)
+    let head = text.writer.count
     text.writer.beginObject()
     text.writer.member("name", layer.name)
     text.writer.member("opacity", layer.opacity)
     text.writer.member("fields", names)
+    text.writer.escapeLess(from: head)
     text.writer.key("features")
     text.writer.beginArray()
     var isFirst = true
@@ -89,7 +93,6 @@ struct MapPage {
         return symbols.count - 1
       }
       write(item.geometry, number, item.labels, row, of: names.count, to: &text.writer)
-      // Nothing in the data may end the element in which it is.
       text.writer.escapeLess(from: mark)
       count += 1
       try text.flushPiece(to: file)
@@ -148,7 +151,7 @@ extension JSONWriter {
     }
   }
 
-  /// Writes `<` in strings as an escape.
+  /// Writes `<` in strings as an escape: no name, no text and no value may end the element in which the data is.
   fileprivate mutating func escapeLess(from mark: Int) {
     let written = bytes[mark..<count]
     guard written.contains(UInt8(ascii: "<")) else { return }
