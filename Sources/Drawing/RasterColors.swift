@@ -62,18 +62,20 @@ struct RasterColors {
   }
 
   /// The color of the numbers of a pixel, premultiplied: `0xAARRGGBB`.
+  ///
+  /// Where a stretch is so narrow that its factor is infinite, the number at its low end becomes NaN, and `max(0, NaN)` is 0.
   @inline(__always)
   func color(_ numbers: SIMD4<Float>, _ alpha: Float) -> UInt32 {
     switch rule {
     case .rgb(let bands):
       var color = UInt32((alpha * 255).rounded())
       for (index, band) in bands.enumerated() {
-        let part = min(max((numbers[index] - band.low) * band.scale, 0), 255)
+        let part = min(max(0, (numbers[index] - band.low) * band.scale), 255)
         color = color << 8 | UInt32((part * alpha).rounded())
       }
       return color
     case .ramp(let low, let scale, let table):
-      return Self.faded(table[Int(min(max((numbers.x - low) * scale, 0), Float(Self.rampSize - 1)).rounded())], alpha)
+      return Self.faded(table[Int(min(max(0, (numbers.x - low) * scale), Float(Self.rampSize - 1)).rounded())], alpha)
     case .classes(let classes):
       let index = classes.partitioningIndex { $0.high >= numbers.x }
       guard index < classes.count, case let found = classes[index], numbers.x > found.low || found.isLowIncluded && numbers.x == found.low

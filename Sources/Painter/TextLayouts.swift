@@ -23,8 +23,10 @@ final class TextLayout {
     let unit = 1 / Double(CCAIRO_PANGO_SCALE)
     var (ink, box) = (PangoRectangle(), PangoRectangle())
     c.pointee.pango_layout_get_extents(handle, &ink, &box)
-    let beyond = [box.x - ink.x, box.y - ink.y, ink.x + ink.width - box.x - box.width, ink.y + ink.height - box.y - box.height]
-    overhang = Double(max(beyond.max() ?? 0, 0)) * unit
+    func beyond(_ ink: (start: Int32, size: Int32), _ box: (start: Int32, size: Int32)) -> Double {
+      max(Double(box.start) - Double(ink.start), Double(ink.start) + Double(ink.size) - Double(box.start) - Double(box.size), 0)
+    }
+    overhang = unit * max(beyond((ink.x, ink.width), (box.x, box.width)), beyond((ink.y, ink.height), (box.y, box.height)))
     (left, top) = (Double(box.x) * unit, Double(box.y) * unit)
     (width, height) = (Double(box.width) * unit, Double(box.height) * unit)
     ascent = Double(c.pointee.pango_layout_get_baseline(handle)) * unit - top
@@ -137,7 +139,10 @@ final class TextLayouts {
       }
     c.pointee.pango_layout_set_alignment(layout, CInt(side))
     if alignment == nil { c.pointee.pango_layout_set_single_paragraph_mode(layout, 1) }
-    let bytes = Array(text.drawable.utf8.prefix(1 << 20))
+    // Pango adds up widths and heights in 32 bits; what is left out would be a million pixels away.
+    let longest = Int(Double(1 << 30) / (max(size, 1) * Double(CCAIRO_PANGO_SCALE)))
+    let shown = text.utf8.count > longest ? String(text.unicodeScalars.prefix(longest)) : text
+    let bytes = Array(shown.drawable.utf8)
     bytes.withUnsafeBytes { bytes in
       c.pointee.pango_layout_set_text(layout, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(bytes.count))
     }
