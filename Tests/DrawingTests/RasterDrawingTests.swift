@@ -91,6 +91,17 @@ private let plain = RasterRenderer.stretch(band: 0, .minMax(0, 255), RasterRende
     #expect((0..<5).allSatisfy { pixels.color($0, 3) == 0 })
   }
 
+  @Test func `a stretch that has no width has the colours of its ends`() throws {
+    let source = try GridSource(width: 2, height: 1, x: 0, y: 0, cell: 10, [0, 5])
+    let narrow = RasterRenderer.stretch(band: 0, .minMax(0, 1e-300), RasterRenderer.grays)
+    let pixels = try #require(try drawn(narrow, source).pixels(in: frame(2, 1, x: 0, y: 0, step: 10)))
+    #expect((0..<2).map { pixels.color($0, 0) } == [0xFF00_0000, 0xFFFF_FFFF])
+    let equal = try GridSource(width: 1, height: 1, x: 0, y: 0, cell: 10, [Float(UInt64.max)])
+    for renderer in [RasterRenderer.stretch(band: 0, .minMax(nil, nil), RasterRenderer.grays), .rgb([0, 0, 0], .minMax(nil, nil))] {
+      #expect(try drawn(renderer, equal).pixels(in: frame(1, 1, x: 0, y: 0, step: 10)) != nil)
+    }
+  }
+
   @Test func `a raster beside the picture has no pixels and is not read`() throws {
     let source = try GridSource(width: 1, height: 1, x: 0, y: 0, cell: 10, [1])
     #expect(try drawn(plain, source).pixels(in: frame(20, 20, x: 1000, y: 0, step: 1)) == nil)

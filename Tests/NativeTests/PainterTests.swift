@@ -52,6 +52,19 @@ import Testing
     #expect(try painters.measure([]) { false } == [])
   }
 
+  @Test(arguments: ["W", "\n"]) func `a text that is wider or higher than any paper is measured and painted`(letter: String) throws {
+    let painters = Readers(executable: ServerProcess.path).painters
+    let long = words { picture in
+      for size in [10, 1000] as [Float] {
+        picture.set(Font(size: size, color: 0xff))
+        picture.text(String(repeating: letter, count: 300_000), at: SIMD2(10, 10), Anchor(.left, .top))
+      }
+    }
+    let sizes = try painters.measure(long) { false }
+    #expect(sizes.count == 2 && sizes.allSatisfy { max($0.width, $0.height) > 1e5 })
+    _ = try painters.paint(job, long) { false }
+  }
+
   @Test func `what is not a picture is an error, and the next is painted`() throws {
     let painters = Readers(executable: ServerProcess.path).painters
     let error = #expect(throws: PaintError.self) { _ = try painters.paint(job, [77, 1, 2]) { false } }

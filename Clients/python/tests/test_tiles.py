@@ -308,6 +308,23 @@ class PublishTest(unittest.TestCase):
         self.assertEqual((kind, labels, values), (2, [], [-1, None]))
         self.assertAlmostEqual(runs[0][0] * unit, -100 / 180 * REACH, delta=unit)
 
+    def test_no_name_ends_the_data_of_a_page(self) -> None:
+        evil = "</script><script>alert(1)</script><!--"
+        self.server.call("map/create", {"id": "m2", "title": evil})
+        self.server.call("view/create", {"map": "m2", "id": "v2"})
+        text = {"type": "text", "text": evil}
+        self.server.call("overlay/create", {"view": "v2", "id": "o2", "name": evil, "renderer": {"type": "simple", "symbol": text}})
+        graphic = {"geometry": {"type": "Point", "coordinates": [0, 0]}, "attributes": {evil: evil}}
+        self.server.call("overlay/addGraphics", {"overlay": "o2", "graphics": [graphic]})
+        for params in ({}, {"name": evil}):
+            path = self.folder / "evil.html"
+            self.server.call("map/publish", {"view": "v2", "path": str(path), "ifExists": "replace", **params})
+            page = path.read_text("utf-8")
+            self.assertEqual((page.count("<script"), page.count("</script"), page.count("<!--")), (2, 2, 0))
+            data = json.loads(page.split('id="map-data">')[1].split("</script>")[0])
+            layer = data["layers"][0]
+            self.assertEqual((data["name"], layer["name"], layer["fields"], layer["symbols"][0]["text"]), (evil, evil, [evil], evil))
+
     def test_refusals(self) -> None:
         refusals: list[tuple[dict[str, Any], str]] = [
             ({"map": "m1", "layer": "l1", "path": "a.html"}, "invalidParams"),
