@@ -41,6 +41,9 @@ package struct PixelFrame: Sendable {
       column: (corner(screen.width, 0) - origin) / (screen.width * ratio), row: (corner(0, screen.height) - origin) / (screen.height * ratio))
   }
 
+  /// The steps to the next column and to the next row.
+  var steps: (column: SIMD2<Double>, row: SIMD2<Double>) { (column, row) }
+
   /// The map position of a place in pixels, within one turn of the world.
   func position(x: Double, y: Double) -> SIMD2<Double> {
     var place = origin + x * column + y * row

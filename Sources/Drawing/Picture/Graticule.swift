@@ -74,7 +74,18 @@ package struct Graticule: Sendable {
     return parts.filter { $0.count >= 4 }.map { Positions(values: $0) }
   }
 
-  func draw(on view: View, _ transformer: any CoordinateTransformer, ratio: Double, _ painter: inout Painter) throws {
+  /// - Parameter ground: what a scene's camera sees; nil for a flat picture.
+  func draw(
+    on view: View, _ transformer: any CoordinateTransformer, ratio: Double, over ground: SceneGround?, _ painter: inout Painter
+  ) throws {
+    if let ground {
+      painter.words.set(Stroke(color: color.word, width: 0.75))
+      for each in ground.box.map({ self.lines($0) }) ?? [] {
+        let line = Geometry.lineString(each.line)
+        painter.words.lines(try ground.shape(of: line, heightsOf: line, ratio: ratio, checking: {}).lines)
+      }
+      return
+    }
     let area = try view.visibleArea(in: .wgs84, transformer)
     let transform = try MapTransform(from: .wgs84, to: view.reference.reference, transformer)
     let shapes = ScreenShapes(width: view.screen.width, height: view.screen.height, margin: 4, ratio: ratio)

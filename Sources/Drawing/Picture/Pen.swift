@@ -10,9 +10,12 @@ struct Pen {
   private let area: HitArea
   /// The period of x; nil if the world is not drawn side by side.
   private let wrap: WorldWrap?
+  /// What a scene's camera sees; nil if the picture is flat.
+  private let ground: SceneGround?
+  private let ratio: Double
 
-  init(_ area: HitArea, _ view: View, ratio: Double) {
-    self.area = area
+  init(_ area: HitArea, _ view: View, ratio: Double, on ground: SceneGround? = nil) {
+    (self.area, self.ratio, self.ground) = (area, ratio, ground)
     wrap = view.wrap
     let corners = Geometry.multiPoint(view.visibleArea).envelope ?? .none
     let margin = (area.box.width - corners.width) / 2 / area.frame.resolution
@@ -21,16 +24,20 @@ struct Pen {
   }
 
   /// The points at which a position of the map is drawn.
-  func points(at place: SIMD2<Double>) -> [SIMD2<Float>] {
-    frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)).compactMap { point(at: place, $0) }
+  ///
+  /// - Parameter z: metres above the ellipsoid, of meaning in scenes; NaN for a place on the ground.
+  func points(at place: SIMD2<Double>, z: Double = .nan) throws -> [SIMD2<Float>] {
+    if let ground { return try ground.point(at: place, z: z).map { [$0] } ?? [] }
+    return frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)).compactMap { point(at: place, $0) }
   }
 
   /// Whether a position is drawn once at most.
-  var isSingle: Bool { wrap.map { area.box.width < $0.width } ?? true }
+  var isSingle: Bool { ground != nil || wrap.map { area.box.width < $0.width } ?? true }
 
-  /// As ``points(at:)``, if ``isSingle``.
+  /// As ``points(at:z:)``, if ``isSingle``.
   @inline(__always)
-  func point(at place: SIMD2<Double>) -> SIMD2<Float>? {
+  func point(at place: SIMD2<Double>, z: Double) throws -> SIMD2<Float>? {
+    if let ground { return try ground.point(at: place, z: z) }
     var place = place
     // The first copy that may be seen from the left.
     if let wrap { place.x += ((area.box.xMin - place.x) / wrap.width).rounded(.up) * wrap.width }
@@ -49,7 +56,8 @@ struct Pen {
   ///
   /// - Parameter check: called every few thousand positions; throws to cancel.
   func shapes(of feature: FeatureRow, checking check: () throws -> Void) throws -> [ScreenShape] {
-    guard var geometry = feature.geometry else { return [] }
+    guard let original = feature.geometry else { return [] }
+    var geometry = original
     do {
       if let transform = area.transform { geometry = try transform.drawnParts(of: geometry, checking: check) }
     } catch let error as TransformError {
@@ -57,6 +65,10 @@ struct Pen {
       return []
     }
     guard let box = geometry.envelope else { return [] }
+    if let ground {
+      let shape = try ground.shape(of: geometry, heightsOf: original, ratio: ratio, checking: check)
+      return shape.isEmpty ? [] : [shape]
+    }
     return frames(of: box).compactMap { frame in
       var shape = ScreenShape()
       collect(geometry, frame, into: &shape)

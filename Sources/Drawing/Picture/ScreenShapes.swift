@@ -41,8 +41,13 @@ struct ScreenShapes {
 
   /// The rings of an area within the picture, closed; what a ring encloses of the picture stays.
   func rings(_ rings: [Positions], _ frame: ScreenFrame) -> [[SIMD2<Float>]] {
+    self.rings(rings.map { places($0, frame) })
+  }
+
+  /// The same of rings that are on the screen already.
+  func rings(_ rings: [[SIMD2<Double>]]) -> [[SIMD2<Float>]] {
     rings.compactMap { ring in
-      var places = places(ring, frame)
+      var places = ring
       if !isInside(places) { places = clipped(places) }
       guard places.count > 2 else { return nil }
       return places.map { SIMD2(Float($0.x), Float($0.y)) }

@@ -109,8 +109,10 @@ struct ScreenShape {
   var lines: [[SIMD2<Float>]] = []
   /// Rings of one polygon each.
   var areas: [[[SIMD2<Float>]]] = []
+  /// The outlines of the areas, if these are not their rings: where a part of an area is hidden.
+  var edges: [[SIMD2<Float>]]?
 
-  var isEmpty: Bool { points.isEmpty && lines.isEmpty && areas.isEmpty }
+  var isEmpty: Bool { points.isEmpty && lines.isEmpty && areas.isEmpty && edges?.isEmpty ?? true }
 }
 
 extension Symbol {
@@ -175,17 +177,18 @@ struct Painter {
         count()
         for area in shape.areas { words.area(area) }
       }
-      if let stroke = fill.outline.flatMap(stroke) { draw(stroke, ScreenShape(areas: shape.areas)) }
+      if let stroke = fill.outline.flatMap(stroke) { draw(stroke, ScreenShape(areas: shape.areas, edges: shape.edges)) }
     case .simpleMarker, .text, .composite: return
     }
   }
 
   /// Strokes lines, and the edges of areas.
   private mutating func draw(_ stroke: Stroke, _ shape: ScreenShape) {
-    guard !shape.lines.isEmpty || !shape.areas.isEmpty else { return }
+    guard !shape.lines.isEmpty || !shape.areas.isEmpty || shape.edges != nil else { return }
     words.set(stroke)
     count()
     words.lines(shape.lines)
+    if let edges = shape.edges { return words.lines(edges) }
     for area in shape.areas { words.lines(area.map { $0 + [$0[0]] }) }
   }
 
@@ -196,7 +199,7 @@ struct Painter {
       draw(Stroke(color: color.word, width: max(size, 1) + 4), ScreenShape(lines: shape.lines))
       draw(symbol, ScreenShape(lines: shape.lines))
     }
-    draw(Stroke(color: color.word, width: max(size, 1) + 1), ScreenShape(areas: shape.areas))
+    draw(Stroke(color: color.word, width: max(size, 1) + 1), ScreenShape(areas: shape.areas, edges: shape.edges))
     guard !shape.points.isEmpty else { return }
     words.set(Marker(.circle, color: 0, size: max(size, 4) + 4, outline: Stroke(color: color.word, width: 2)))
     for point in shape.points {

@@ -16,6 +16,12 @@ package struct PictureOptions: Sendable {
   package var hasLocation = true
   /// Lines of longitude and latitude above the layers.
   package var graticule: Graticule?
+  /// What a scene's camera sees; nil for a flat picture.
+  package var ground: SceneGround?
+  /// Whether there is a sky above it.
+  package var hasSky = true
+  /// The shaded ground of a scene from above.
+  package var hillshade: DrawnPixels?
   /// Numbers what `view/identify` would find, for ``ViewPicture/items``, and draws nothing else.
   package var isNumbered = false
 
@@ -60,6 +66,13 @@ package struct ViewPicture {
     _ check: CancellationCheck
   ) throws {
     (self.view, self.options, transformer) = (view, options, world.transformer)
+    if !options.isNumbered {
+      if let ground = options.ground { drawImage(ground.backdrop(hasSky: options.hasSky), width: ground.width, of: ground) }
+      if let hillshade = options.hillshade {
+        let size = SIMD2(Float(view.screen.width), Float(view.screen.height))
+        painter.words.image(hillshade.colors, width: hillshade.width, in: (.zero, size))
+      }
+    }
     var below = rasters[...]
     for (index, layer) in layers.enumerated() {
       while let raster = below.first, raster.index <= index {
@@ -80,8 +93,8 @@ package struct ViewPicture {
     }
     for raster in below { try draw(raster) { try check((Double(layers.count) + $0) / Double(layers.count + 1)) } }
     guard !options.isNumbered else { return }
-    try options.graticule?.draw(on: view, transformer, ratio: options.ratio, &painter)
-    if options.hasLocation { drawLocation(in: world) }
+    try options.graticule?.draw(on: view, transformer, ratio: options.ratio, over: options.ground, &painter)
+    if options.hasLocation { try drawLocation(in: world) }
   }
 
   // MARK: Layers
@@ -89,10 +102,23 @@ package struct ViewPicture {
   /// Pixels of an image, at most: a picture that is larger has coarser pixels in it.
   private static let imageLimit = 1 << 25
 
+  /// Draws the samples of a scene's ground.
+  private mutating func drawImage(_ colors: [UInt32], width: Int, of ground: SceneGround) {
+    painter.words.image(colors, width: width, in: (.zero, SIMD2(Float(width), Float(ground.height)) / Float(ground.scale)))
+  }
+
+  private mutating func draw(_ raster: DrawnRaster, on ground: SceneGround, _ check: CancellationCheck) throws {
+    guard let colors = try ground.image(of: raster, view, checking: check) else { return }
+    if raster.opacity < 1 { painter.words.beginGroup(opacity: Float(raster.opacity)) }
+    drawImage(colors, width: ground.width, of: ground)
+    if raster.opacity < 1 { painter.words.endGroup() }
+  }
+
   private mutating func draw(_ raster: DrawnRaster, _ check: CancellationCheck) throws {
     var ratio = options.ratio
     while view.screen.width * view.screen.height * ratio * ratio > Double(Self.imageLimit) { ratio /= 2 }
     do {
+      if let ground = options.ground { return try draw(raster, on: ground, check) }
       guard let pixels = try raster.pixels(in: PixelFrame(of: view, pixelRatio: ratio), checking: check) else { return }
       let low = SIMD2(Float(pixels.x), Float(pixels.y)) / Float(ratio)
       let size = SIMD2(Float(pixels.width), Float(pixels.height)) / Float(ratio)
@@ -105,11 +131,16 @@ package struct ViewPicture {
   }
 
   private mutating func draw(_ layer: DrawnLayer, _ check: CancellationCheck) throws {
+    var view = view
+    if let ground = options.ground {
+      guard let box = ground.box else { return }
+      view = view.covering(box)
+    }
     let clusters = try layer.clusters { try check(0.3 * $0) }
     try withoutActuallyEscaping(check) { check in
       var search = try LayerSearch(layer, clusters, nil, view, transformer) { try check(0.3) }
       let rows = try search.candidates(transformer) { try check(0.3 + 0.2 * $0) }
-      let pen = Pen(search.area, view, ratio: options.ratio)
+      let pen = Pen(search.area, view, ratio: options.ratio, on: options.ground)
       let drawsPlain = !options.isNumbered && (!options.hasLabels || layer.labels.isEmpty) && pen.isSingle
       var last = -1
       var selected: [(shapes: [ScreenShape], symbol: Symbol, number: UInt32?)] = []
@@ -122,7 +153,7 @@ package struct ViewPicture {
           let point = feature.point.map { places.map { $0[index] } ?? SIMD2($0.x, $0.y) }
           // Most pictures are mostly of points with few symbols.
           if drawsPlain, let point, !feature.isSelected, let number = layer.symbols.shared(by: feature) {
-            guard number >= 0, let place = pen.point(at: point) else { continue }
+            guard number >= 0, let place = try pen.point(at: point, z: feature.point?.z ?? .nan) else { continue }
             if number != last {
               guard let symbol = search.symbols.symbol(of: feature, layer) else { continue }
               painter.draw(symbol, at: place)
@@ -135,7 +166,7 @@ package struct ViewPicture {
           last = -1
           let shapes =
             if let point {
-              pen.points(at: point).map { ScreenShape(points: [$0]) }
+              try pen.points(at: point, z: feature.point?.z ?? .nan).map { ScreenShape(points: [$0]) }
             } else {
               try pen.shapes(of: feature) { try check(0.5) }
             }
@@ -157,7 +188,7 @@ package struct ViewPicture {
       }
       try clusters?.forEachItem(selectionColor: layer.selectionColor, checking: { try check(0.9 + 0.1 * $0) }) { item in
         guard case .point(let point?) = item.geometry, let place = try search.area.place(of: point) else { return }
-        let shapes = pen.points(at: place).map { ScreenShape(points: [$0]) }
+        let shapes = try pen.points(at: place).map { ScreenShape(points: [$0]) }
         draw(shapes, item.symbol, id: item.id, selected: options.hasSelection && !options.isNumbered ? item.selectionColor : nil)
         if options.hasLabels { collect(shapes, item.symbol, id: item.id, item.labels) }
       }
@@ -186,21 +217,28 @@ package struct ViewPicture {
   // MARK: The location
 
   /// The location of the view's display: how exact it is, and where it goes.
-  private mutating func drawLocation(in world: World) {
+  private mutating func drawLocation(in world: World) throws {
     let source = world.locationDisplay(of: view).source.flatMap { world.locationSources[$0] }
     guard let location = source?.location, let position = location.position,
       let transform = try? MapTransform(from: .wgs84, to: view.reference.reference, transformer)
     else { return }
     var values = [position.x, position.y]
     guard (try? transform.transform(&values)) != nil else { return }
-    let point = view.screenPoint(nearest: Point(x: values[0], y: values[1]))
-    guard abs(point.x) < 1e5, abs(point.y) < 1e5 else { return }
-    let center = SIMD2(Float(point.x), Float(point.y))
+    let center: SIMD2<Float>
+    if let ground = options.ground {
+      guard let place = try ground.point(at: SIMD2(values[0], values[1])) else { return }
+      center = place
+    } else {
+      let point = view.screenPoint(nearest: Point(x: values[0], y: values[1]))
+      guard abs(point.x) < 1e5, abs(point.y) < 1e5 else { return }
+      center = SIMD2(Float(point.x), Float(point.y))
+    }
     let blue = Color(red: 0x1E, green: 0x6F, blue: 0xD9)
     // A map of Mercator is larger than its scale says by the secant of the latitude.
     let stretch = view.reference.reference == .webMercator ? 1 / max(0.01, cos(position.y * .pi / 180)) : 1
     let radius = location.horizontalAccuracy * stretch / view.camera.scale * view.screen.dpi / 0.0254
-    if radius > 8, radius < 1e5 {
+    // In perspective the circle would be a shape of its own.
+    if radius > 8, radius < 1e5, options.ground == nil {
       let ring = (0..<120).map { step in
         let angle = Double(step) * .pi / 60
         return center + SIMD2(Float(radius * cos(angle)), Float(radius * sin(angle)))

@@ -5,15 +5,16 @@ import Platform
 
 /// A camera's central projection. Its field of view is 55 degrees wide.
 public struct Perspective: Sendable {
-  private let eye: SIMD3<Double>
+  /// Where it is, in geocentric coordinates.
+  public let eye: SIMD3<Double>
   private let right: SIMD3<Double>
   private let up: SIMD3<Double>
   private let forward: SIMD3<Double>
-  private let screen: Screen
+  public let screen: Screen
   /// Distance of the screen from the eye, in pixels.
-  private let focus: Double
+  public let focus: Double
 
-  init(_ camera: SceneCamera, on screen: Screen) {
+  public init(_ camera: SceneCamera, on screen: Screen) {
     eye = Geocentric.position(of: Point(x: camera.longitude, y: camera.latitude, z: camera.altitude))
     let (east, north, zenith) = Geocentric.axes(longitude: camera.longitude, latitude: camera.latitude)
     func turn(_ degrees: Double) -> (sine: Double, cosine: Double) { (sin(degrees * .pi / 180), cos(degrees * .pi / 180)) }
@@ -31,16 +32,27 @@ public struct Perspective: Sendable {
 
   /// The screen point of a position in WGS 84; nil behind the camera. What is in front of the position is not considered.
   public func screenPoint(of point: Point) -> Point? {
-    let way = Geocentric.position(of: point) - eye
-    let depth = (way * forward).sum()
-    guard depth > 0 else { return nil }
-    return Point(
-      x: screen.width / 2 + (way * right).sum() / depth * focus,
-      y: screen.height / 2 - (way * up).sum() / depth * focus)
+    let place = place(of: Geocentric.position(of: point))
+    guard place.z > 0 else { return nil }
+    return Point(x: screen.width / 2 + place.x / place.z, y: screen.height / 2 + place.y / place.z)
+  }
+
+  /// A geocentric position as the camera has it: its depth, and to the right and down what divided by the depth are pixels from the
+  /// middle of the screen.
+  @inline(__always)
+  public func place(of position: SIMD3<Double>) -> SIMD3<Double> {
+    let way = position - eye
+    return SIMD3((way * right).sum() * focus, -(way * up).sum() * focus, (way * forward).sum())
+  }
+
+  /// The way from the eye to what is seen at a screen point at a depth of one metre.
+  @inline(__always)
+  public func way(x: Double, y: Double) -> SIMD3<Double> {
+    forward + right * ((x - screen.width / 2) / focus) + up * ((screen.height / 2 - y) / focus)
   }
 
   private func direction(at point: ScreenPosition) -> SIMD3<Double> {
-    let way = forward * focus + right * (point.x - screen.width / 2) + up * (screen.height / 2 - point.y)
+    let way = way(x: point.x, y: point.y)
     return way / (way * way).sum().squareRoot()
   }
 
@@ -146,5 +158,13 @@ extension View {
   public func perspective(in world: World) -> (perspective: Perspective, surface: BaseSurface)? {
     guard case .scene(let id) = content, let scene = world.scenes[id], let camera = try? sceneCamera() else { return nil }
     return (Perspective(camera, on: screen), scene.surface)
+  }
+  /// The flat view from above that holds a box of longitudes and latitudes.
+  public func covering(_ box: Envelope) -> View {
+    let side = max(box.width / screen.width, box.height / screen.height, 1e-9)
+    return changed(self) {
+      $0.camera = Camera(
+        x: box.center.x, y: box.center.y, scale: Camera.scale(ofResolution: side, on: screen, metersPerUnit: metersPerUnit), rotation: 0)
+    }
   }
 }

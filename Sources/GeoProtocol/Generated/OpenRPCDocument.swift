@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ab3d170f47dc09b2"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d6deaf0d1cbde4f1"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -4988,7 +4988,7 @@ public enum OpenRPCDocument {
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"exceededLimit":false,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"view/render","summary":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it.","description":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight above.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/render","summary":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it.","description":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it, which `view/identify` searches from above.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
 {"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
 {"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
@@ -4999,6 +4999,7 @@ public enum OpenRPCDocument {
 {"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
 {"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"projection","description":"How a scene is drawn; a map is always flat.","required":false,"schema":{"$ref":"#/components/schemas/SceneProjection","default":"perspective"}},\#
 {"name":"width","description":"Width of the picture; that of the view's screen when absent. Center, scale and rotation are those of the view.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"height","description":"Height of the picture; that of the view's screen when absent.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
@@ -5021,6 +5022,7 @@ public enum OpenRPCDocument {
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"path","value":"map.png"}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"view/labels","summary":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","description":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"projection","description":"How a scene is drawn; a map is always flat.","required":false,"schema":{"$ref":"#/components/schemas/SceneProjection","default":"perspective"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewLabelsResult","schema":{"type":"object","required":["revision","textMetrics","labels","omittedLabelCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision."},\#
 "textMetrics":{"$ref":"#/components/schemas/TextMetrics","description":"Where the sizes of the texts come from."},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/PlacedLabel"},\#
@@ -5029,6 +5031,9 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":8,"textMetrics":"estimated","labels":[],"omittedLabelCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
@@ -6493,6 +6498,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "examples":[{"revision":9,"path":"/data/harbour.gmpk","bytes":100000,"files":[{"path":"data/world.gpkg","bytes":98304}],"tables":[{"source":"world","sourceLayer":"cities","count":12}]}],"x-since":"0.5.0","x-domain":"package"},\#
 "PictureFormat":{"title":"PictureFormat","description":"A format of pictures.","type":"string","enum":["png","svg","pdf"],"x-enum-descriptions":{"png":"Pixels, with transparency.","svg":"Scalable Vector Graphics.","pdf":"A page of the size of the picture."},\#
 "examples":["png"],"x-since":"0.7.0","x-domain":"picture"},\#
+"SceneProjection":{"title":"SceneProjection","description":"How a scene is drawn.","type":"string","enum":["perspective","above"],"x-enum-descriptions":{"perspective":"As the camera sees it.","above":"Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn."},\#
+"examples":["perspective"],"x-since":"0.7.0","x-domain":"picture"},\#
 "TextMetrics":{"title":"TextMetrics","description":"Where the sizes of texts come from.","type":"string","enum":["fonts","estimated"],"x-enum-descriptions":{"fonts":"From the fonts with which they are drawn.","estimated":"Without fonts: each code point is half of the size wide, each line is the size high. The same on every machine, and used where the libraries for pictures are missing."},\#
 "examples":["fonts"],"x-since":"0.7.0","x-domain":"picture"},\#
 "Picture":{"title":"Picture","description":"A picture that was drawn.","type":"object","required":["format","width","height","bytes","labelCount","omittedLabelCount","missingGlyphCount"],"properties":{"format":{"$ref":"#/components/schemas/PictureFormat","description":"The format."},\#
@@ -6505,11 +6512,12 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of labels that found no room."},\#
 "missingGlyphCount":{"type":"integer","minimum":0,"description":"The number of characters that no font has; each is drawn as a box."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/UndrawnLayer"},\#
-"description":"Layers that are not drawn because their positions have no coordinates in the map's reference; absent when there are none."},\#
+"description":"Layers that are not drawn because their positions have no coordinates in the map's reference, and elevation sources of a scene that are not loaded; absent when there are none."},\#
 "pick":{"$ref":"#/components/schemas/PickedItems","description":"What is drawn at each pixel; only with `pick`."}},\#
 "examples":[{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":12,"omittedLabelCount":3,"missingGlyphCount":0}],"x-since":"0.7.0","x-domain":"picture"},\#
-"UndrawnLayer":{"title":"UndrawnLayer","description":"A layer or overlay that is not drawn, and why.","type":"object","required":["error"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
-"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"UndrawnLayer":{"title":"UndrawnLayer","description":"A layer, overlay or elevation source that is not drawn, and why.","type":"object","required":["error"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay, or else"},\#
+"elevationSource":{"$ref":"#/components/schemas/ObjectId","description":"the elevation source of the scene."},\#
 "error":{"$ref":"#/components/schemas/Failure","description":"Why."}},\#
 "examples":[{"layer":"moon","error":{"kind":"transformFailed","message":"There is no transformation from EPSG:4326 to IAU_2015:30100."}}],"x-since":"0.7.0","x-domain":"picture"},\#
 "PictureLayout":{"title":"PictureLayout","description":"What a picture has besides the map: drawn above it, at its edges. Texts and numbers are by the environment's conventions.","type":"object","properties":{"title":{"type":"string","maxLength":200,"description":"A title, at the top."},\#
@@ -6522,7 +6530,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "Graticule":{"title":"Graticule","description":"Lines of longitude and latitude, with their degrees at the left and the bottom.","type":"object","properties":{"interval":{"type":"number","maximum":90,"exclusiveMinimum":0,"description":"Degrees between the lines; when absent, a round number that gives some five lines each way. With one that would give more than 400 lines none are drawn.","x-unit":"degree"},\#
 "color":{"$ref":"#/components/schemas/Color","description":"The colour of lines and texts.","default":"#808080"}},\#
 "examples":[{"interval":10,"color":"#808080"}],"x-since":"0.7.0","x-domain":"picture"},\#
-"PickedItems":{"title":"PickedItems","description":"What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.","type":"object","required":["pixels","items"],"properties":{"pixels":{"type":"string","description":"In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items` of what is on top, counted from 1."},\#
+"PickedItems":{"title":"PickedItems","description":"What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but for scenes in perspective, which it searches from above): colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.","type":"object","required":["pixels","items"],"properties":{"pixels":{"type":"string","description":"In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items` of what is on top, counted from 1."},\#
 "items":{"type":"array","items":{"$ref":"#/components/schemas/PickedItem"},\#
 "description":"What is seen, by its number; numbers of what is not seen are left out of `pixels`, not of the list."}},\#
 "examples":[{"pixels":"AAAAAAEAAAA=","items":[{"layer":"cities","id":1}]}],"x-since":"0.7.0","x-domain":"picture"},\#

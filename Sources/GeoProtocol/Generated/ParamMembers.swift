@@ -644,9 +644,9 @@ package enum ParamMembers {
     ]),
     "view/render": params([
       "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
-      .init("layout", .named { pictureLayout }), "pick", "view", "width", "height", "location"
+      .init("layout", .named { pictureLayout }), "pick", "projection", "view", "width", "height", "location"
     ]),
-    "view/labels": params(["view"]),
+    "view/labels": params(["projection", "view"]),
     "view/select": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"
     ]),

@@ -13,6 +13,20 @@ import JSON
 /// Layers are drawn in the order of the view, each with its opacity; labels above all of them, where they meet no
 /// other label: layers from the top, in a layer by `priority`, then by the id of the feature. A label that finds no
 /// room is left out. Selected features have a line of the selection's colour around them.
+///
+/// A scene is drawn as its camera sees it, or flat from straight above (`projection`). The camera's picture is that
+/// of `view/toScreen`: the earth is round, and its ground is the base surface, exaggerated, or where that has no
+/// height the ellipsoid. Ground with heights is shaded as by a hillshade with light from the northwest, with the
+/// surface's opacity; other ground has the background, and the sky is of one colour. What has no Z, and what would be
+/// below the ground, lies on it; a Z is in metres above the ellipsoid, as in `view/toScreen`, and areas have none.
+/// Markers and texts face the camera in their size, and lines have their width at every distance. What lies behind
+/// ground is not drawn; what is in front of a layer does not hide it, as layers are drawn in their order. Lines that
+/// follow uneven ground have vertices some four pixels apart; areas on uneven ground, or across the horizon, are
+/// those of the samples of the ground, two to a pixel each way and at most 4,194,304 in all. The ground is a mesh of
+/// at most 524,288 heights, with cells three pixels wide and, along the ground, up to twelve long; what is farther
+/// behind than 0.3 percent of its distance is hidden by it. There is ground up to the horizon of summits of 9,000
+/// metres. Things above ground that is itself not seen, and circles of a location's accuracy, are not drawn in
+/// perspective.
 public enum PictureProtocol {
   /// A format of pictures.
   public enum PictureFormat: String, WireEnum {
@@ -22,6 +36,14 @@ public enum PictureProtocol {
     case svg
     /// A page of the size of the picture.
     case pdf
+  }
+
+  /// How a scene is drawn.
+  public enum SceneProjection: String, WireEnum {
+    /// As the camera sees it.
+    case perspective
+    /// Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn.
+    case above
   }
 
   /// Where the sizes of texts come from.
@@ -53,8 +75,8 @@ public enum PictureProtocol {
     public var omittedLabelCount: Int
     /// The number of characters that no font has; each is drawn as a box.
     public var missingGlyphCount: Int
-    /// Layers that are not drawn because their positions have no coordinates in the map's reference; absent when
-    /// there are none.
+    /// Layers that are not drawn because their positions have no coordinates in the map's reference, and elevation
+    /// sources of a scene that are not loaded; absent when there are none.
     public var failed: [PictureProtocol.UndrawnLayer]?
     /// What is drawn at each pixel; only with `pick`.
     public var pick: PictureProtocol.PickedItems?
@@ -132,18 +154,23 @@ public enum PictureProtocol {
     }
   }
 
-  /// A layer or overlay that is not drawn, and why.
+  /// A layer, overlay or elevation source that is not drawn, and why.
   public struct UndrawnLayer: JSONDecodable, JSONEncodable, Sendable {
     /// The layer, or else
     public var layer: String?
-    /// the overlay.
+    /// the overlay, or else
     public var overlay: String?
+    /// the elevation source of the scene.
+    public var elevationSource: String?
     /// Why.
     public var error: SessionProtocol.Failure
 
-    public init(layer: String? = nil, overlay: String? = nil, error: SessionProtocol.Failure) {
+    public init(
+      layer: String? = nil, overlay: String? = nil, elevationSource: String? = nil, error: SessionProtocol.Failure
+    ) {
       self.layer = layer
       self.overlay = overlay
+      self.elevationSource = elevationSource
       self.error = error
     }
 
@@ -153,6 +180,8 @@ public enum PictureProtocol {
       self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
       let overlay = json["overlay"]
       self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+      let elevationSource = json["elevationSource"]
+      self.elevationSource = try elevationSource.isPresent ? SessionProtocol.readObjectId(elevationSource) : nil
       self.error = try SessionProtocol.Failure(from: json["error"])
     }
 
@@ -165,6 +194,10 @@ public enum PictureProtocol {
       if let overlay {
         writer.key("overlay")
         writer.value(overlay)
+      }
+      if let elevationSource {
+        writer.key("elevationSource")
+        writer.value(elevationSource)
       }
       writer.key("error")
       error.encode(to: &writer)
@@ -279,9 +312,10 @@ public enum PictureProtocol {
     }
   }
 
-  /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours,
-  /// opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts
-  /// have the shapes of their letters. Lines are at least a pixel wide.
+  /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but for scenes
+  /// in perspective, which it searches from above): colours, opacities, dashes and patterns are ignored, and labels,
+  /// the location and the layout are not drawn. Only texts have the shapes of their letters. Lines are at least a
+  /// pixel wide.
   public struct PickedItems: JSONDecodable, JSONEncodable, Sendable {
     /// In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items`
     /// of what is on top, counted from 1.
@@ -444,6 +478,12 @@ public enum PictureProtocol {
       symbol.encode(to: &writer)
       writer.endObject()
     }
+  }
+
+  /// How a view of a scene is drawn.
+  public protocol ScenePicture: Sendable {
+    /// How a scene is drawn; a map is always flat.
+    var projection: PictureProtocol.SceneProjection { get }
   }
 
   /// What a picture is made into.

@@ -2313,11 +2313,12 @@ public enum ViewProtocol {
   }
 
   /// Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify`
-  /// finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight above.
+  /// finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it, which `view/identify`
+  /// searches from above.
   public enum Render {
     public static let name: StaticString = "view/render"
 
-    public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput {
+    public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.ScenePicture {
       /// The format.
       public var format: PictureProtocol.PictureFormat
       /// Pixels of a PNG to a device-independent pixel, each way.
@@ -2338,6 +2339,8 @@ public enum ViewProtocol {
       public var layout: PictureProtocol.PictureLayout?
       /// Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.
       public var pick: Bool
+      /// How a scene is drawn; a map is always flat.
+      public var projection: PictureProtocol.SceneProjection
       /// The view.
       public var view: String
       /// Width of the picture; that of the view's screen when absent. Center, scale and rotation are those of the
@@ -2352,8 +2355,9 @@ public enum ViewProtocol {
       public init(
         format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
         replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
-        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, view: String,
-        width: Double? = nil, height: Double? = nil, location: Bool = true
+        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false,
+        projection: PictureProtocol.SceneProjection = .perspective, view: String, width: Double? = nil,
+        height: Double? = nil, location: Bool = true
       ) {
         self.format = format
         self.pixelRatio = pixelRatio
@@ -2365,6 +2369,7 @@ public enum ViewProtocol {
         self.selection = selection
         self.layout = layout
         self.pick = pick
+        self.projection = projection
         self.view = view
         self.width = width
         self.height = height
@@ -2395,6 +2400,8 @@ public enum ViewProtocol {
         self.layout = try layout.isPresent ? PictureProtocol.PictureLayout(from: layout) : nil
         let pick = json["pick"]
         self.pick = try pick.isPresent ? pick.bool() : false
+        let projection = json["projection"]
+        self.projection = try projection.isPresent ? PictureProtocol.SceneProjection(from: projection) : .perspective
         self.view = try SessionProtocol.readObjectId(json["view"])
         let width = json["width"]
         self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : nil
@@ -2431,16 +2438,21 @@ public enum ViewProtocol {
   public enum Labels {
     public static let name: StaticString = "view/labels"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, PictureProtocol.ScenePicture {
+      /// How a scene is drawn; a map is always flat.
+      public var projection: PictureProtocol.SceneProjection
       /// The view.
       public var view: String
 
-      public init(view: String) {
+      public init(projection: PictureProtocol.SceneProjection = .perspective, view: String) {
+        self.projection = projection
         self.view = view
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
+        let projection = json["projection"]
+        self.projection = try projection.isPresent ? PictureProtocol.SceneProjection(from: projection) : .perspective
         self.view = try SessionProtocol.readObjectId(json["view"])
       }
     }

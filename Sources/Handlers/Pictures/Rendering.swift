@@ -24,6 +24,8 @@ struct Rendering: Sendable {
   /// What is drawn, in drawing order.
   let layers: @Sendable (World) throws -> [DrawnLayer]
   var rasters: @Sendable (World) throws -> [DrawnRaster] = { _ in [] }
+  /// Whether a scene is drawn as its camera sees it.
+  var isPerspective = false
 
   private static let pickLimit = 1 << 22
 
@@ -130,6 +132,34 @@ struct Rendering: Sendable {
     return options
   }
 
+  /// What a scene's camera sees of the ground, or the shaded ground from above.
+  private func addGround(
+    to options: inout PictureOptions, ratio: Double, hasSky: Bool, _ worker: Worker, _ share: WorkShare
+  ) throws {
+    guard let (perspective, surface) = view.perspective(in: world) else { return }
+    let isCancelled: @Sendable () -> Bool = { worker.isCancelled }
+    do {
+      if isPerspective {
+        options.ground = try SceneGround(
+          perspective, surface, ratio: ratio, world.transformer, isCancelled: isCancelled, checking: share.checkpoint)
+        options.hasSky = hasSky
+      } else {
+        options.hillshade = try surface.hillshade(
+          of: view, ratio: ratio, world.transformer, isCancelled: isCancelled, checking: share.checkpoint)
+      }
+    } catch {
+      try worker.checkCancelled()
+      throw error
+    }
+  }
+
+  /// The elevation sources of a scene that are not loaded.
+  private var undrawnSources: [PictureProtocol.UndrawnLayer] {
+    (view.perspective(in: world)?.surface.elevationSources ?? []).compactMap { source in
+      source.failure.map { .init(elevationSource: source.id, error: Wire.failure($0)) }
+    }
+  }
+
   private static func layout(_ params: PictureProtocol.PictureLayout) -> PictureLayout {
     var layout = PictureLayout()
     (layout.title, layout.attribution) = (params.title, params.attribution)
@@ -142,7 +172,10 @@ struct Rendering: Sendable {
     let target = try params.path.map { try PictureFile(worker.files.path($0), replaces: params.replace, worker) }
     let shares = share.split(by: 5, 1, 4)
     let layers = try layers(world)
-    var picture = try ViewPicture(layers, rasters: try rasters(world), of: view, in: world, options(params), shares[0].checkpoint)
+    let (groundShare, layerShare) = { ($0[0], $0[1]) }(shares[0].split(by: 2, 3))
+    var options = options(params)
+    try addGround(to: &options, ratio: job.ratio, hasSky: !params.transparent, worker, groundShare)
+    var picture = try ViewPicture(layers, rasters: try rasters(world), of: view, in: world, options, layerShare.checkpoint)
     let layout = try params.layout.map { layout in
       try LayoutDrawing(Self.layout(layout), layers, of: view, in: world) { try worker.measure($0) }
     }
@@ -153,18 +186,19 @@ struct Rendering: Sendable {
     layout?.draw(to: &picture)
     try shares[2].checkpoint(0)
     let painted = try worker.paint(job, picture.words)
-    let pick = params.pick ? try picked(params, job, layers, worker) : nil
+    let pick = params.pick ? try picked(params, job, layers, options.ground, worker) : nil
     let (width, height) = job.pixels
     let isAnswered = target == nil
     if isAnswered, 4 * painted.byteCount / 3 + 4096 > worker.work.resultBytes {
       throw RPCError.resultTooLarge(limit: worker.work.resultBytes)
     }
     let path = try target?.write(painted)
+    let failed = picture.failed.map(Self.undrawn) + undrawnSources
     return PictureProtocol.Picture(
       format: params.format, width: width, height: height, bytes: painted.byteCount,
       data: isAnswered ? text(of: painted) : nil, path: path, labelCount: labels.count,
       omittedLabelCount: picture.omittedCount(labels), missingGlyphCount: painted.notes.missingGlyphs,
-      failed: picture.failed.isEmpty ? nil : picture.failed.map(Self.undrawn), pick: pick)
+      failed: failed.isEmpty ? nil : failed, pick: pick)
   }
 
   private func text(of picture: PaintedPicture) -> String {
@@ -177,9 +211,11 @@ struct Rendering: Sendable {
   }
 
   private func picked(
-    _ params: some Params, _ job: PictureJob, _ layers: [DrawnLayer], _ worker: Worker
+    _ params: some Params, _ job: PictureJob, _ layers: [DrawnLayer], _ ground: SceneGround?, _ worker: Worker
   ) throws -> PictureProtocol.PickedItems {
-    let picture = try ViewPicture(layers, of: view, in: world, options(params, isNumbered: true)) { _ in try worker.checkCancelled() }
+    var options = options(params, isNumbered: true)
+    options.ground = ground
+    let picture = try ViewPicture(layers, of: view, in: world, options) { _ in try worker.checkCancelled() }
     var job = job
     (job.format, job.background) = (.items, 0)
     let painted = try worker.paint(job, picture.words)
@@ -201,6 +237,7 @@ struct Rendering: Sendable {
       let share = WorkShare(worker.work)
       var options = PictureOptions()
       options.hasLocation = false
+      try addGround(to: &options, ratio: 1, hasSky: false, worker, share)
       let picture = try ViewPicture(try layers(world), of: view, in: world, options, share.checkpoint)
       let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }) { try share.checkpoint(1) }
       return result(

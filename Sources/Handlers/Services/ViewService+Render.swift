@@ -9,13 +9,15 @@ import WireCoding
 
 extension ViewService {
   package static func render(_ params: Render.Params, in world: inout World) throws -> Plan<Render.Result> {
-    try Rendering(ID(params.view), width: params.width, height: params.height, hasLocation: params.location, in: world)
-      .plan(params) { .init(revision: $0, picture: $1) }
+    var rendering = try Rendering(ID(params.view), width: params.width, height: params.height, hasLocation: params.location, in: world)
+    rendering.isPerspective = params.projection == .perspective
+    return try rendering.plan(params) { .init(revision: $0, picture: $1) }
   }
 
   package static func labels(_ params: Labels.Params, in world: inout World) throws -> Plan<Labels.Result> {
-    try Rendering(ID(params.view), width: nil, height: nil, hasLocation: false, in: world)
-      .plan { .init(revision: $0, textMetrics: $1, labels: $2, omittedLabelCount: $3) }
+    var rendering = try Rendering(ID(params.view), width: nil, height: nil, hasLocation: false, in: world)
+    rendering.isPerspective = params.projection == .perspective
+    return rendering.plan { .init(revision: $0, textMetrics: $1, labels: $2, omittedLabelCount: $3) }
   }
 }
 

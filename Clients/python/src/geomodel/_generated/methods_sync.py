@@ -16811,14 +16811,15 @@ class ViewMethods(SyncCaller):
         selection: bool | None = None,
         layout: t.PictureLayout | None = None,
         pick: bool | None = None,
+        projection: t.SceneProjection | None = None,
         width: float | None = None,
         height: float | None = None,
         location: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewRenderResult:
         """Draws what the view shows: layers, overlays, labels and the location of its display, each as
-        `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight
-        above.
+        `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera
+        sees it, which `view/identify` searches from above.
 
         Args:
             view: The view.
@@ -16835,6 +16836,7 @@ class ViewMethods(SyncCaller):
             layout: What the picture has besides the map.
             pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
                 pixels. (default False)
+            projection: How a scene is drawn; a map is always flat. (default "perspective")
             width: Width of the picture; that of the view's screen when absent. Center, scale and rotation
                 are those of the view. (device-independent pixel; in 1...32768)
             height: Height of the picture; that of the view's screen when absent. (device-independent
@@ -16886,6 +16888,7 @@ class ViewMethods(SyncCaller):
                     "selection": selection,
                     "layout": layout,
                     "pick": pick,
+                    "projection": projection,
                     "width": width,
                     "height": height,
                     "location": location,
@@ -16899,6 +16902,7 @@ class ViewMethods(SyncCaller):
         self,
         *,
         view: t.ObjectId,
+        projection: t.SceneProjection | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewLabelsResult:
         """Where the labels of a view are drawn, in the order in which they were placed: for clients that draw
@@ -16906,6 +16910,7 @@ class ViewMethods(SyncCaller):
 
         Args:
             view: The view.
+            projection: How a scene is drawn; a map is always flat. (default "perspective")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -16919,13 +16924,26 @@ class ViewMethods(SyncCaller):
             ResultTooLargeError: The result would exceed the size of a message, or its first element
                 `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
 
         Example:
             server.view.labels(view="v1")
         """
-        result: t.ViewLabelsResult = self._call("view/labels", _given({"view": view, "meta": meta}))
+        result: t.ViewLabelsResult = self._call(
+            "view/labels",
+            _given(
+                {
+                    "view": view,
+                    "projection": projection,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
     def select(

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "ab3d170f47dc09b2"
+PROTOCOL_HASH = "d6deaf0d1cbde4f1"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5178,6 +5178,13 @@ PictureFormat = Literal["png", "svg", "pdf"]
 `pdf`: A page of the size of the picture.
 """
 
+SceneProjection = Literal["perspective", "above"]
+"""How a scene is drawn.
+
+`perspective`: As the camera sees it.
+`above`: Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn.
+"""
+
 TextMetrics = Literal["fonts", "estimated"]
 """Where the sizes of texts come from.
 
@@ -5209,20 +5216,22 @@ class Picture(TypedDict):
     missingGlyphCount: int
     """The number of characters that no font has; each is drawn as a box. (at least 0)"""
     failed: NotRequired[list[UndrawnLayer]]
-    """Layers that are not drawn because their positions have no coordinates in the map's reference; absent
-    when there are none.
+    """Layers that are not drawn because their positions have no coordinates in the map's reference, and
+    elevation sources of a scene that are not loaded; absent when there are none.
     """
     pick: NotRequired[PickedItems]
     """What is drawn at each pixel; only with `pick`."""
 
 
 class UndrawnLayer(TypedDict):
-    """A layer or overlay that is not drawn, and why."""
+    """A layer, overlay or elevation source that is not drawn, and why."""
 
     layer: NotRequired[ObjectId]
     """The layer, or else"""
     overlay: NotRequired[ObjectId]
-    """the overlay."""
+    """the overlay, or else"""
+    elevationSource: NotRequired[ObjectId]
+    """the elevation source of the scene."""
     error: Failure
     """Why."""
 
@@ -5262,9 +5271,10 @@ class Graticule(TypedDict):
 
 
 class PickedItems(TypedDict):
-    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
-    colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not
-    drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.
+    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but
+    for scenes in perspective, which it searches from above): colours, opacities, dashes and patterns are
+    ignored, and labels, the location and the layout are not drawn. Only texts have the shapes of their
+    letters. Lines are at least a pixel wide.
     """
 
     pixels: str
