@@ -6,15 +6,15 @@ import Platform
 import Sorting
 import Terrain
 
-/// The ground in circles around the place below the camera. Cells are three pixels wide and, where the camera looks along the ground, twelve
-/// long, or so much larger that there are at most 2^19.
+/// The ground in circles around the place below the camera, as far as its sources go. Cells are up to three pixels wide, and half as long where
+/// it is seen from above, else as long; or so much larger that there are at most 2^19.
 struct GroundMesh {
   /// The highest ground, in metres.
   static let highest = 9000.0
   private static let limit = 1 << 19
   private static let radius = 6_371_000.0
-  /// How much longer than wide cells may be.
-  private static let longest = 4.0
+  /// How long cells are seen from above, and at most, in their widths.
+  private static let (shortest, longest) = (0.5, 1.0)
   /// Heights that are read at once.
   private static let batch = 1 << 14
 
@@ -36,19 +36,25 @@ struct GroundMesh {
     let below = try surface.heights(at: [eye], transformer, onlyKept: false, isCancelled: isCancelled)?.heights.first ?? 0
     let (altitude, clearance) = (max(eye.z ?? 0, 1), max(abs((eye.z ?? 0) - below * factor), 2))
     func horizon(_ height: Double) -> Double { acos(Self.radius / (Self.radius + height)) }
-    let farthest = Self.radius * (horizon(altitude) + horizon(Self.highest * max(factor, 1)))
+    let farthest = min(
+      Self.radius * (horizon(altitude) + horizon(Self.highest * max(factor, 1))), surface.farthest(from: eye, transformer) * 1.01 + 1000)
     let azimuths = Self.azimuths(perspective, east, north, up)
+    // Around the place below the camera what is seen of a circle is never wider than the picture.
+    let nadir = perspective.place(of: perspective.eye - up)
+    let corner = SIMD2(screen.width, screen.height) / 2
+    let reach = nadir.z > 0 ? pointwiseMax(corner + SIMD2(nadir.x, nadir.y) / nadir.z, corner - SIMD2(nadir.x, nadir.y) / nadir.z) : corner * .infinity
+    let across = min(perspective.focus, (reach * reach).sum().squareRoot())
     // Distances on the ground of the circles.
     var (cell, turns, distances) = (max(3 / ratio, 1), 0, [Double]())
     repeat {
       let angle = cell / perspective.focus
-      turns = max(Int(((azimuths.upperBound - azimuths.lowerBound) / angle).rounded(.up)), 3)
+      turns = max(Int(((azimuths.upperBound - azimuths.lowerBound) * across / cell).rounded(.up)), 3)
       var next = 0.01 * angle * clearance
       distances = []
       while next < farthest, distances.count <= Self.limit {
         distances.append(next)
         let way = (next * next + clearance * clearance).squareRoot()
-        next += angle * way * min(way / clearance, Self.longest)
+        next += angle * way * min(Self.shortest * way / clearance, Self.longest)
       }
       distances.append(farthest)
       cell *= 1.2
@@ -99,10 +105,10 @@ struct GroundMesh {
         }
         let angle = distances[middle] / Self.radius
         let axes = Geocentric.axes(longitude: place.x, latitude: place.y)
-        let across = directions[column].side * (sin(angle) * turn * Self.radius)
+        let aside = directions[column].side * (sin(angle) * turn * Self.radius)
         let away = (directions[column].out * cos(angle) - up * sin(angle)) * ((distances[after] - distances[before]) / 2)
         let metric = CellMetric(
-          column: SIMD2((across * axes.east).sum(), (across * axes.north).sum()),
+          column: SIMD2((aside * axes.east).sum(), (aside * axes.north).sum()),
           row: SIMD2((away * axes.east).sum(), (away * axes.north).sum()))
         let gradient = Gradient(
           (0, near(before, column), 0, near(middle, left), height, near(middle, right), 0, near(after, column), 0), metric,
@@ -142,12 +148,12 @@ struct GroundMesh {
   func draw(
     width: Int, height: Int, scale: Double, _ depths: inout [Float], _ shades: inout [UInt8], checking check: CancellationCheck
   ) throws {
-    let corner = SIMD2(screen.width, screen.height) / 2
+    let middle = SIMD2(screen.width, screen.height) / 2
     let end = SIMD2(Double(width), Double(height))
     // The place in samples, and one divided by the depth; NaN behind the camera.
     let places = vertices.map { vertex -> SIMD3<Double> in
       guard vertex.z > SceneGround.near else { return SIMD3(.nan, .nan, .nan) }
-      let place = (corner + SIMD2(vertex.x, vertex.y) / vertex.z) * scale
+      let place = (middle + SIMD2(vertex.x, vertex.y) / vertex.z) * scale
       return SIMD3(place.x, place.y, 1 / vertex.z)
     }
     try depths.withUnsafeMutableBufferPointer { depths in
@@ -197,4 +203,25 @@ struct GroundMesh {
 extension Gradient {
   /// How ground is lit from the northwest, as hillshades are: from 1 in shadow to 255.
   var shade: UInt8 { UInt8(max(1, min(255, 1 + 254 * light(azimuth: 315, altitude: 45)))) }
+}
+
+extension BaseSurface {
+  /// How far away the sources have heights at most, in metres along the ground.
+  fileprivate func farthest(from place: Point, _ transformer: any CoordinateTransformer) -> Double {
+    let up = Geocentric.axes(longitude: place.x, latitude: place.y).up
+    var smallest = 1.0
+    for source in elevationSources.compactMap(\.loaded) {
+      let box = source.extent
+      let edge = (0...16).flatMap { step -> [Point] in
+        let (x, y) = (box.xMin + box.width * Double(step) / 16, box.yMin + box.height * Double(step) / 16)
+        return [Point(x: x, y: box.yMin), Point(x: x, y: box.yMax), Point(x: box.xMin, y: y), Point(x: box.xMax, y: y)]
+      }
+      for point in edge {
+        guard let point = try? transformer.transform(point, from: source.reference, to: .wgs84) else { return .infinity }
+        smallest = min(smallest, (Geocentric.axes(longitude: point.x, latitude: point.y).up * up).sum())
+      }
+    }
+    // What holds more than half of the earth is farthest elsewhere.
+    return smallest > 0 ? acos(smallest) * 6_378_137 : .infinity
+  }
 }

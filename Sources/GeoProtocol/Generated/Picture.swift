@@ -23,10 +23,10 @@ import JSON
 /// ground is not drawn; what is in front of a layer does not hide it, as layers are drawn in their order. Lines that
 /// follow uneven ground have vertices some four pixels apart; areas on uneven ground, or across the horizon, are
 /// those of the samples of the ground, two to a pixel each way and at most 4,194,304 in all. The ground is a mesh of
-/// at most 524,288 heights, with cells three pixels wide and, along the ground, up to twelve long; what is farther
+/// at most 524,288 heights, with cells that are up to three pixels wide, and as long on the ground; what is farther
 /// behind than 0.3 percent of its distance is hidden by it. There is ground up to the horizon of summits of 9,000
 /// metres. Things above ground that is itself not seen, and circles of a location's accuracy, are not drawn in
-/// perspective.
+/// perspective, and a graticule has no degrees there.
 public enum PictureProtocol {
   /// A format of pictures.
   public enum PictureFormat: String, WireEnum {
