@@ -18,12 +18,17 @@ struct GroundMesh {
   /// Heights that are read at once.
   private static let batch = 1 << 14
 
+  /// The height of the ground below the camera, exaggerated.
+  let below: Double
   private let screen: Screen
   private let columns: Int
   private let rows: Int
   /// As the camera has them.
   private var vertices: [SIMD3<Double>] = []
   private var light: [UInt8] = []
+
+  /// How far away the horizon of a height is, in radians.
+  static func horizon(_ height: Double) -> Double { acos(radius / (radius + height)) }
 
   init(
     _ perspective: Perspective, _ surface: BaseSurface, ratio: Double, _ transformer: any CoordinateTransformer,
@@ -33,11 +38,10 @@ struct GroundMesh {
     let eye = Geocentric.point(at: perspective.eye)
     let (east, north, up) = Geocentric.axes(longitude: eye.x, latitude: eye.y)
     let factor = surface.elevationExaggeration
-    let below = try surface.heights(at: [eye], transformer, onlyKept: false, isCancelled: isCancelled)?.heights.first ?? 0
-    let (altitude, clearance) = (max(eye.z ?? 0, 1), max(abs((eye.z ?? 0) - below * factor), 2))
-    func horizon(_ height: Double) -> Double { acos(Self.radius / (Self.radius + height)) }
+    below = factor * (try surface.heights(at: [eye], transformer, onlyKept: false, isCancelled: isCancelled)?.heights.first ?? 0)
+    let (altitude, clearance) = (max(eye.z ?? 0, 1), max(abs((eye.z ?? 0) - below), 2))
     let farthest = min(
-      Self.radius * (horizon(altitude) + horizon(Self.highest * max(factor, 1))), surface.farthest(from: eye, transformer) * 1.01 + 1000)
+      Self.radius * (Self.horizon(altitude) + Self.horizon(Self.highest * max(factor, 1))), surface.farthest(from: eye, transformer) * 1.01 + 1000)
     let azimuths = Self.azimuths(perspective, east, north, up)
     // Around the place below the camera what is seen of a circle is never wider than the picture.
     let nadir = perspective.place(of: perspective.eye - up)
@@ -206,6 +210,14 @@ extension Gradient {
 }
 
 extension BaseSurface {
+  /// The side of the smallest cells, in metres.
+  func finest(_ transformer: any CoordinateTransformer) -> Double {
+    elevationSources.compactMap(\.loaded).reduce(.infinity) { smallest, source in
+      let info = try? transformer.describe(source.reference)
+      return min(smallest, source.resolution * (info?.kind == .geographic ? metersPerDegree : info?.metersPerUnit ?? 1))
+    }
+  }
+
   /// How far away the sources have heights at most, in metres along the ground.
   fileprivate func farthest(from place: Point, _ transformer: any CoordinateTransformer) -> Double {
     let up = Geocentric.axes(longitude: place.x, latitude: place.y).up

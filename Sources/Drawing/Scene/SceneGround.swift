@@ -20,6 +20,8 @@ package struct SceneGround: Sendable {
   static let tile = 16
   /// What is farther away than the ground by a part of the distance is hidden.
   private static let slack = 1.003
+  /// The lowest ground, in metres.
+  private static let lowest = -500.0
   /// What is nearer than this to the eye's plane is not drawn, in metres.
   static let near = 0.1
 
@@ -34,6 +36,10 @@ package struct SceneGround: Sendable {
   let scale: Double
   /// Whether heights of the ground are seen; not from far away.
   let hasRelief: Bool
+  /// About how high ground near the camera is, in metres.
+  let level: Double
+  /// Metres on the ground in which it hardly changes.
+  let finest: Double
   /// Metres in the direction of view; infinite in the sky.
   let depths: [Float]
   /// From 1 in shadow to 255; 0 where the surface has no height.
@@ -65,10 +71,14 @@ package struct SceneGround: Sendable {
     hasRelief = surface.hasHeights && highest * perspective.focus > 0.5 * (eye.z ?? 0)
     var depths = [Float](repeating: .infinity, count: width * height)
     var light = [UInt8](repeating: 0, count: width * height)
+    finest = hasRelief ? 0.5 * surface.finest(transformer) : 0
+    var level = 0.0
     if hasRelief {
       let mesh = try GroundMesh(perspective, surface, ratio: ratio, transformer, isCancelled: isCancelled) { try check(0.6 * $0) }
       try mesh.draw(width: width, height: height, scale: scale, &depths, &light) { try check(0.6 + 0.1 * $0) }
+      level = mesh.below
     }
+    self.level = level
     var places = [SIMD2<Double>](repeating: SIMD2(.nan, .nan), count: width * height)
     for row in 0..<height {
       try check(0.7 + 0.3 * Double(row) / Double(height))
@@ -91,10 +101,26 @@ package struct SceneGround: Sendable {
       self.box = nil
       return
     }
+    // Between the last sample of the ground and the first of the sky it goes on to the horizon.
+    let (east, north, up) = Geocentric.axes(longitude: eye.x, latitude: eye.y)
+    let horizon = GroundMesh.horizon(max(eye.z ?? 0, 1)) + (hasRelief ? GroundMesh.horizon(highest) : 0)
+    for index in depths.indices where depths[index] < .infinity {
+      let (column, row) = (index % width, index / width)
+      let isLast =
+        column > 0 && depths[index - 1] == .infinity || column < width - 1 && depths[index + 1] == .infinity
+        || row > 0 && depths[index - width] == .infinity || row < height - 1 && depths[index + width] == .infinity
+      guard isLast else { continue }
+      let way = perspective.way(x: (Double(column) + 0.5) / scale, y: (Double(row) + 0.5) / scale)
+      let azimuth = atan2((way * east).sum(), (way * north).sum())
+      let normal = up * cos(horizon) + (north * cos(azimuth) + east * sin(azimuth)) * sin(horizon)
+      let x = atan2(normal.y, normal.x) * 180 / .pi
+      let place = SIMD2(x + ((eye.x - x) / 360).rounded() * 360, asin(max(-1, min(1, normal.z))) * 180 / .pi)
+      box.include(Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y))
+    }
     var seesPole = false
     for latitude in [-90.0, 90] {
       let pole = perspective.place(of: Geocentric.position(of: Point(x: 0, y: latitude)))
-      guard pole.z > 0, Self.isSeen(pole, depths, width, height, scale, screen) else { continue }
+      guard pole.z > 0, Self.isSeen(pole, depths, width, height, scale, perspective) else { continue }
       seesPole = true
       (box.yMin, box.yMax) = (min(box.yMin, latitude), max(box.yMax, latitude))
     }
@@ -120,19 +146,24 @@ package struct SceneGround: Sendable {
   // MARK: What is hidden
 
   /// Whether no ground is before something that is in front of the camera; outside of the picture nothing is.
-  func isSeen(_ place: SIMD3<Double>) -> Bool { Self.isSeen(place, depths, width, height, scale, screen) }
+  func isSeen(_ place: SIMD3<Double>) -> Bool { Self.isSeen(place, depths, width, height, scale, perspective) }
 
   private static func isSeen(
-    _ place: SIMD3<Double>, _ depths: [Float], _ width: Int, _ height: Int, _ scale: Double, _ screen: Screen
+    _ place: SIMD3<Double>, _ depths: [Float], _ width: Int, _ height: Int, _ scale: Double, _ perspective: Perspective
   ) -> Bool {
-    let (x, y) = ((screen.width / 2 + place.x / place.z) * scale, (screen.height / 2 + place.y / place.z) * scale)
-    guard x >= 0, y >= 0, x < Double(width), y < Double(height) else { return false }
-    let (column, row) = (Int(x), Int(y))
-    // The samples around it, too: the mesh is not exactly where the ground is.
-    for y in max(row - 1, 0)...min(row + 1, height - 1) {
-      for x in max(column - 1, 0)...min(column + 1, width - 1) where place.z <= Double(depths[y * width + x]) * slack { return true }
+    let middle = SIMD2(perspective.screen.width, perspective.screen.height) / 2
+    let point = middle + SIMD2(place.x, place.y) / place.z
+    guard point.x >= 0, point.y >= 0, point.x * scale < Double(width), point.y * scale < Double(height) else { return false }
+    let (column, row) = (Int(point.x * scale), Int(point.y * scale))
+    if place.z <= Double(depths[row * width + column]) * slack { return true }
+    // The samples around it, too, as the mesh is not exactly where the ground is; but nothing is seen through the earth.
+    let isNear = (max(row - 1, 0)...min(row + 1, height - 1)).contains { y in
+      (max(column - 1, 0)...min(column + 1, width - 1)).contains { place.z <= Double(depths[y * width + $0]) * slack }
     }
-    return false
+    guard isNear else { return false }
+    let way = perspective.way(x: point.x, y: point.y)
+    guard let earth = Geocentric.crossing(from: perspective.eye, along: way, raisedBy: lowest)?.near, earth > 0 else { return true }
+    return place.z <= earth * slack
   }
 
   // MARK: Places

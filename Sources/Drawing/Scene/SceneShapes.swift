@@ -63,9 +63,9 @@ extension SceneGround {
   private func dense(_ run: [SIMD3<Double>], _ check: () throws -> Void) throws -> [SIMD3<Double>] {
     guard var last = run.first else { return [] }
     func geocentric(_ position: SIMD3<Double>) -> SIMD3<Double> {
-      Geocentric.position(of: Point(x: position.x, y: position.y, z: position.z.isFinite ? position.z : 0))
+      Geocentric.position(of: Point(x: position.x, y: position.y, z: position.z.isFinite ? position.z : level))
     }
-    let relief = hasRelief ? 2 * GroundMesh.highest : 0
+    let relief = hasRelief ? GroundMesh.highest * max(surface.elevationExaggeration, 1) : 0
     var result = [last]
     func add(_ from: SIMD3<Double>, _ to: SIMD3<Double>, _ start: SIMD3<Double>, _ end: SIMD3<Double>, _ halvings: Int) {
       let middle = (from + to) / 2
@@ -74,8 +74,8 @@ extension SceneGround {
       let length = (edge * edge).sum().squareRoot()
       let way = perspective.eye - start
       let nearest = way - edge * max(0, min(1, length > 0 ? (way * edge).sum() / (length * length) : 0))
-      let distance = max((nearest * nearest).sum().squareRoot() - relief / 2, 10)
-      let longest = hasRelief ? Self.step * distance / perspective.focus : (2e6 * distance / perspective.focus).squareRoot()
+      let distance = max((nearest * nearest).sum().squareRoot(), 10)
+      let longest = hasRelief ? max(Self.step * distance / perspective.focus, finest) : (2e6 * distance / perspective.focus).squareRoot()
       let isShort = length <= longest && abs(to.x - from.x) <= 2 && abs(to.y - from.y) <= 2
       guard !isShort, halvings > 0, maySee(perspective.place(of: between), radius: length + relief) else { return result.append(to) }
       add(from, middle, start, between, halvings - 1)
