@@ -18,6 +18,8 @@ package struct PictureOptions: Sendable {
   package var graticule: Graticule?
   /// Numbers what `view/identify` would find, for ``ViewPicture/items``, and draws nothing else.
   package var isNumbered = false
+  /// Only collects labels: what has none is left out.
+  package var isOfLabels = false
 
   package init() {}
 }
@@ -36,6 +38,7 @@ package struct ViewPicture {
     package let object: Int
     /// The id of the feature; of a cluster, the lowest id of its points.
     package let id: Int
+    package var isLabel = false
   }
 
   /// The layers and overlays that are drawn, in drawing order.
@@ -67,6 +70,7 @@ package struct ViewPicture {
         below.removeFirst()
       }
       objects.append(layer.object)
+      if options.isOfLabels, !layer.hasLabels { continue }
       let isFaded = layer.opacity < 1 && !options.isNumbered
       if isFaded { painter.words.beginGroup(opacity: Float(layer.opacity)) }
       do {
@@ -79,7 +83,7 @@ package struct ViewPicture {
       if isFaded { painter.words.endGroup() }
     }
     for raster in below { try draw(raster) { try check((Double(layers.count) + $0) / Double(layers.count + 1)) } }
-    guard !options.isNumbered else { return }
+    guard !options.isNumbered, !options.isOfLabels else { return }
     try options.graticule?.draw(on: view, transformer, ratio: options.ratio, &painter)
     if options.hasLocation { drawLocation(in: world) }
   }
@@ -145,7 +149,7 @@ package struct ViewPicture {
           draw(shapes, symbol, id: feature.id, selected: point == nil ? nil : color)
           // Neighbours that are drawn later would cover half of the line.
           if point == nil, color != nil, let symbol { selected.append((shapes, symbol, painter.number)) }
-          guard options.hasLabels, !layer.labels.isEmpty else { continue }
+          guard options.hasLabels, !options.isNumbered, !layer.labels.isEmpty else { continue }
           collect(shapes, symbol, id: feature.id, layer.labels.labels(of: feature).map { $0.scaled(by: layer.symbolScale) })
         }
       }
@@ -159,7 +163,7 @@ package struct ViewPicture {
         guard case .point(let point?) = item.geometry, let place = try search.area.place(of: point) else { return }
         let shapes = pen.points(at: place).map { ScreenShape(points: [$0]) }
         draw(shapes, item.symbol, id: item.id, selected: options.hasSelection && !options.isNumbered ? item.selectionColor : nil)
-        if options.hasLabels { collect(shapes, item.symbol, id: item.id, item.labels) }
+        if options.hasLabels, !options.isNumbered { collect(shapes, item.symbol, id: item.id, item.labels) }
       }
     }
   }
@@ -234,7 +238,11 @@ package struct ViewPicture {
   /// Draws placed labels above everything.
   package mutating func draw(_ labels: [PlacedLabel]) {
     for label in labels {
-      painter.words.set(label.symbol.font)
+      if options.isNumbered {
+        items.append(Item(object: label.object, id: label.id, isLabel: true))
+        painter.number = UInt32(items.count)
+      }
+      painter.begin(label.symbol)
       if let line = label.line {
         painter.words.text(label.symbol.text.string, along: line)
       } else {

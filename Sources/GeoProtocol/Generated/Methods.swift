@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "ab3d170f47dc09b2"
+  public static let hash = "7156aa9c4f49d807"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1709,7 +1709,7 @@ public enum WireProtocol {
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "maxBytes",
       "returnPopupsOnly", "returnGeometry", "offset"], required: ["view", "screenPoint"],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
@@ -1727,7 +1727,7 @@ public enum WireProtocol {
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "mode"], required: ["view",
       "screenPoint"],
-      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified]
+      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

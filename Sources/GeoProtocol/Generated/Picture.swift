@@ -280,8 +280,8 @@ public enum PictureProtocol {
   }
 
   /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours,
-  /// opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts
-  /// have the shapes of their letters. Lines are at least a pixel wide.
+  /// opacities, dashes and patterns are ignored, and the location and the layout are not drawn. Texts are boxes.
+  /// Lines are at least a pixel wide.
   public struct PickedItems: JSONDecodable, JSONEncodable, Sendable {
     /// In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items`
     /// of what is on top, counted from 1.
@@ -310,7 +310,7 @@ public enum PictureProtocol {
     }
   }
 
-  /// A feature, a graphic or a cluster that is drawn.
+  /// A feature, a graphic or a cluster that is drawn, or its label.
   public struct PickedItem: JSONDecodable, JSONEncodable, Sendable {
     /// The layer, or else
     public var layer: String?
@@ -318,11 +318,14 @@ public enum PictureProtocol {
     public var overlay: String?
     /// The feature; of a cluster, the lowest id of its points.
     public var id: Int
+    /// What of it is drawn: `label`, or absent for the symbol.
+    public var part: ViewProtocol.DrawnPart?
 
-    public init(layer: String? = nil, overlay: String? = nil, id: Int) {
+    public init(layer: String? = nil, overlay: String? = nil, id: Int, part: ViewProtocol.DrawnPart? = nil) {
       self.layer = layer
       self.overlay = overlay
       self.id = id
+      self.part = part
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -332,6 +335,8 @@ public enum PictureProtocol {
       let overlay = json["overlay"]
       self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
       self.id = try SessionProtocol.readFeatureId(json["id"])
+      let part = json["part"]
+      self.part = try part.isPresent ? ViewProtocol.DrawnPart(from: part) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -346,6 +351,10 @@ public enum PictureProtocol {
       }
       writer.key("id")
       writer.value(id)
+      if let part {
+        writer.key("part")
+        part.encode(to: &writer)
+      }
       writer.endObject()
     }
   }

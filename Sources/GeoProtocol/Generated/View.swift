@@ -1137,6 +1137,14 @@ public enum ViewProtocol {
     }
   }
 
+  /// What is drawn of a feature.
+  public enum DrawnPart: String, WireEnum {
+    /// Its symbol.
+    case symbol
+    /// Its label.
+    case label
+  }
+
   /// What `view/identify` found in a layer, a group or an overlay.
   public struct IdentifyResult: JSONDecodable, JSONEncodable, Sendable {
     /// The layer or group; this or `overlay`.
@@ -1149,7 +1157,8 @@ public enum ViewProtocol {
     public var spatialReference: String?
     /// Of a layer over an entity source, what the features of this result are; absent for others.
     public var entityFeatures: EntityProtocol.EntityFeatures?
-    /// The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`.
+    /// The features or graphics, last drawn first, before them those whose labels were found, the nearest first;
+    /// absent for a group, with `returnPopupsOnly`, and with `error`.
     public var features: JSONOpaque?
     /// For each feature: the distance from the screen point to what is drawn of it; 0 on it. Unit: device-independent
     /// pixel.
@@ -1157,11 +1166,16 @@ public enum ViewProtocol {
     /// The popups of clusters, if `featureReduction` defines one, then one for each feature, in the same order; none
     /// when popups are disabled.
     public var popups: [SymbologyProtocol.Popup]
-    /// The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent
-    /// where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
+    /// The clusters in place of points, by descending id, before them those whose labels were found;
+    /// `cluster/members` answers the features of each. Absent where points are not clustered, for a group, with
+    /// `returnPopupsOnly`, and with `error`.
     public var clusters: [ClusterProtocol.Cluster]?
     /// For each cluster: the distance from the screen point to its symbol; 0 on it. Unit: device-independent pixel.
     public var clusterDistances: [Double]?
+    /// For each feature: what of it was found, to which the distance is; absent when it is the symbol of all.
+    public var parts: [ViewProtocol.DrawnPart]?
+    /// The same for each cluster; absent when it is the symbol of all.
+    public var clusterParts: [ViewProtocol.DrawnPart]?
     /// Whether there are more than `maximumResults`.
     public var exceededLimit: Bool
     /// For a group: the results of its layers, top to bottom.
@@ -1173,8 +1187,9 @@ public enum ViewProtocol {
       layer: String? = nil, overlay: String? = nil, name: String, spatialReference: String? = nil,
       entityFeatures: EntityProtocol.EntityFeatures? = nil, features: JSONOpaque? = nil, distances: [Double],
       popups: [SymbologyProtocol.Popup], clusters: [ClusterProtocol.Cluster]? = nil,
-      clusterDistances: [Double]? = nil, exceededLimit: Bool, sublayerResults: [ViewProtocol.IdentifyResult],
-      error: SessionProtocol.Failure? = nil
+      clusterDistances: [Double]? = nil, parts: [ViewProtocol.DrawnPart]? = nil,
+      clusterParts: [ViewProtocol.DrawnPart]? = nil, exceededLimit: Bool,
+      sublayerResults: [ViewProtocol.IdentifyResult], error: SessionProtocol.Failure? = nil
     ) {
       self.layer = layer
       self.overlay = overlay
@@ -1186,6 +1201,8 @@ public enum ViewProtocol {
       self.popups = popups
       self.clusters = clusters
       self.clusterDistances = clusterDistances
+      self.parts = parts
+      self.clusterParts = clusterParts
       self.exceededLimit = exceededLimit
       self.sublayerResults = sublayerResults
       self.error = error
@@ -1212,6 +1229,10 @@ public enum ViewProtocol {
       self.clusters = try clusters.isPresent ? clusters.array(ClusterProtocol.Cluster.init(from:)) : nil
       let clusterDistances = json["clusterDistances"]
       self.clusterDistances = try clusterDistances.isPresent ? clusterDistances.numbers() : nil
+      let parts = json["parts"]
+      self.parts = try parts.isPresent ? parts.array(ViewProtocol.DrawnPart.init(from:)) : nil
+      let clusterParts = json["clusterParts"]
+      self.clusterParts = try clusterParts.isPresent ? clusterParts.array(ViewProtocol.DrawnPart.init(from:)) : nil
       self.exceededLimit = try json["exceededLimit"].bool()
       self.sublayerResults = try json["sublayerResults"].array(ViewProtocol.IdentifyResult.init(from:))
       let error = json["error"]
@@ -1253,6 +1274,14 @@ public enum ViewProtocol {
       if let clusterDistances {
         writer.key("clusterDistances")
         writer.array(clusterDistances) { $1.value($0) }
+      }
+      if let parts {
+        writer.key("parts")
+        writer.array(parts) { $0.encode(to: &$1) }
+      }
+      if let clusterParts {
+        writer.key("clusterParts")
+        writer.array(clusterParts) { $0.encode(to: &$1) }
       }
       writer.key("exceededLimit")
       writer.value(exceededLimit)
@@ -2188,8 +2217,12 @@ public enum ViewProtocol {
   /// markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the
   /// graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities,
   /// dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as
-  /// their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point
-  /// is half of the size wide, each line is the size high. Labels are not found.
+  /// their outline, at least 1. Texts are boxes with their halos, as large as the fonts make them with which pictures
+  /// are drawn, or as `textMetrics` of `initialize` says.
+  ///
+  /// Labels are found where `view/labels` answers them: a feature by its label, or else by its symbol. They lie above
+  /// everything, but the results are by layer nevertheless. Where labels are not yet placed since their view, its
+  /// layers or their features have changed, this takes as long as `view/labels`.
   ///
   /// Where points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query`
   /// answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie

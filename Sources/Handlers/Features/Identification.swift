@@ -57,7 +57,9 @@ struct Identification: Sendable {
   }
 
   /// The hits of each layer and overlay that is searched, topmost first; of entities, previous observations and track lines apart.
-  func found(_ share: WorkShare) throws -> [Found] {
+  func found(_ share: WorkShare, _ worker: Worker) throws -> [Found] {
+    let placing = share.split(by: 1, 1)
+    let (labels, share) = (try worker.placedLabels(of: view, in: world, placing[0]), placing[1])
     let extent: ViewSnapshot.Extent =
       switch target {
       case nil: .everything
@@ -72,18 +74,23 @@ struct Identification: Sendable {
       let tracks = try layer.0.tracks(in: world) { try share.work?.checkCancelled() }
       let parts = [(kind: layer.0.entityFeatures(in: world), layer: layer.0)] + tracks.map { ($0.kind, $0.layer) }
       let all = try zip(parts, share.split(by: parts.map { $0.layer.store.count + 1 })).map { (part, share) in
-        try found(in: part.layer, part.kind, layer.1, share)
+        // Tracks have no labels.
+        let labels = part.kind ?? .entities == .entities ? labels[part.layer.object] ?? [] : []
+        return try found(in: part.layer, part.kind, layer.1, labels, worker.searchMeter, share)
       }
       return all[0].error == nil ? all : [all[0]]
     }
   }
 
-  private func found(in layer: DrawnLayer, _ kind: EntityFeatures?, _ groups: [Layer], _ share: WorkShare) throws -> Found {
+  private func found(
+    in layer: DrawnLayer, _ kind: EntityFeatures?, _ groups: [Layer], _ labels: [PlacedLabel], _ meter: TextMeter?, _ share: WorkShare
+  ) throws -> Found {
     do {
       let shares = share.split(by: 1, 1)
       let clusters = try layer.clusters(checking: shares[0].checkpoint)
       let hits = try layer.hits(
-        in: circle, of: view, limit: limit, clusters: clusters, world.transformer, checking: shares[1].checkpoint
+        in: circle, of: view, limit: limit, clusters: clusters, labels: labels, world.transformer, meter,
+        checking: shares[1].checkpoint
       ) { try share.work?.checkCancelled() }
       return Found(layer: layer, kind: kind, groups: groups, hits: hits, clusters: clusters, error: nil)
     } catch let error as TransformError {

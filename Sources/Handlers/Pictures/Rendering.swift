@@ -146,14 +146,14 @@ struct Rendering: Sendable {
     let layout = try params.layout.map { layout in
       try LayoutDrawing(Self.layout(layout), layers, of: view, in: world) { try worker.measure($0) }
     }
-    let labels = try picture.placedLabels(besides: layout?.panels ?? [], measuredBy: { try worker.measure($0) }) {
+    let labels = try picture.placedLabels(besides: layout?.panels ?? [], measuredBy: worker.meter) {
       try shares[1].checkpoint(0.5)
     }
     picture.draw(labels)
     layout?.draw(to: &picture)
     try shares[2].checkpoint(0)
     let painted = try worker.paint(job, picture.words)
-    let pick = params.pick ? try picked(params, job, layers, worker) : nil
+    let pick = params.pick ? try picked(params, job, layers, labels, worker) : nil
     let (width, height) = job.pixels
     let isAnswered = target == nil
     if isAnswered, 4 * painted.byteCount / 3 + 4096 > worker.work.resultBytes {
@@ -177,9 +177,10 @@ struct Rendering: Sendable {
   }
 
   private func picked(
-    _ params: some Params, _ job: PictureJob, _ layers: [DrawnLayer], _ worker: Worker
+    _ params: some Params, _ job: PictureJob, _ layers: [DrawnLayer], _ labels: [PlacedLabel], _ worker: Worker
   ) throws -> PictureProtocol.PickedItems {
-    let picture = try ViewPicture(layers, of: view, in: world, options(params, isNumbered: true)) { _ in try worker.checkCancelled() }
+    var picture = try ViewPicture(layers, of: view, in: world, options(params, isNumbered: true)) { _ in try worker.checkCancelled() }
+    picture.draw(labels)
     var job = job
     (job.format, job.background) = (.items, 0)
     let painted = try worker.paint(job, picture.words)
@@ -187,7 +188,7 @@ struct Rendering: Sendable {
       pixels: text(of: painted),
       items: picture.items.map { item in
         let (layer, overlay) = picture.objects[item.object].ids
-        return .init(layer: layer, overlay: overlay, id: item.id)
+        return .init(layer: layer, overlay: overlay, id: item.id, part: item.isLabel ? .label : nil)
       })
   }
 
@@ -200,9 +201,9 @@ struct Rendering: Sendable {
     TaskPlan(result: { worker in
       let share = WorkShare(worker.work)
       var options = PictureOptions()
-      options.hasLocation = false
+      options.isOfLabels = true
       let picture = try ViewPicture(try layers(world), of: view, in: world, options, share.checkpoint)
-      let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }) { try share.checkpoint(1) }
+      let labels = try picture.placedLabels(measuredBy: worker.meter) { try share.checkpoint(1) }
       return result(
         world.revision, worker.textMetrics, labels.map { Self.wire($0, of: picture.objects[$0.object]) }, picture.omittedCount(labels))
     })

@@ -16814,9 +16814,13 @@ class ViewMethods(AsyncCaller):
         draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the
         screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's
         reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has
-        no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is
-        estimated, because the fonts are the client's: each code point is half of the size wide, each line is
-        the size high. Labels are not found.
+        no width, a cross and an x are two lines as wide as their outline, at least 1. Texts are boxes with
+        their halos, as large as the fonts make them with which pictures are drawn, or as `textMetrics` of
+        `initialize` says.
+
+        Labels are found where `view/labels` answers them: a feature by its label, or else by its symbol. They
+        lie above everything, but the results are by layer nevertheless. Where labels are not yet placed since
+        their view, its layers or their features have changed, this takes as long as `view/labels`.
 
         Where points are clustered (`featureReduction`), the clusters of the view's scale are found as
         `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no
@@ -16871,6 +16875,8 @@ class ViewMethods(AsyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
 
         Example:
             await server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
@@ -17068,6 +17074,8 @@ class ViewMethods(AsyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
 
         Example:
             await server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "ab3d170f47dc09b2"
+PROTOCOL_HASH = "7156aa9c4f49d807"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5263,8 +5263,8 @@ class Graticule(TypedDict):
 
 class PickedItems(TypedDict):
     """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
-    colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not
-    drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.
+    colours, opacities, dashes and patterns are ignored, and the location and the layout are not drawn.
+    Texts are boxes. Lines are at least a pixel wide.
     """
 
     pixels: str
@@ -5276,7 +5276,7 @@ class PickedItems(TypedDict):
 
 
 class PickedItem(TypedDict):
-    """A feature, a graphic or a cluster that is drawn."""
+    """A feature, a graphic or a cluster that is drawn, or its label."""
 
     layer: NotRequired[ObjectId]
     """The layer, or else"""
@@ -5284,6 +5284,8 @@ class PickedItem(TypedDict):
     """the overlay."""
     id: FeatureId
     """The feature; of a cluster, the lowest id of its points."""
+    part: NotRequired[DrawnPart]
+    """What of it is drawn: `label`, or absent for the symbol."""
 
 
 class PlacedLabel(TypedDict):
@@ -7421,6 +7423,14 @@ class ScreenPoint(TypedDict):
     """From the top. (device-independent pixel)"""
 
 
+DrawnPart = Literal["symbol", "label"]
+"""What is drawn of a feature.
+
+`symbol`: Its symbol.
+`label`: Its label.
+"""
+
+
 class IdentifyResult(TypedDict):
     """What `view/identify` found in a layer, a group or an overlay."""
 
@@ -7435,8 +7445,8 @@ class IdentifyResult(TypedDict):
     entityFeatures: NotRequired[EntityFeatures]
     """Of a layer over an entity source, what the features of this result are; absent for others."""
     features: NotRequired[FeatureList]
-    """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
-    `error`.
+    """The features or graphics, last drawn first, before them those whose labels were found, the nearest
+    first; absent for a group, with `returnPopupsOnly`, and with `error`.
     """
     distances: list[float]
     """For each feature: the distance from the screen point to what is drawn of it; 0 on it.
@@ -7447,12 +7457,18 @@ class IdentifyResult(TypedDict):
     order; none when popups are disabled.
     """
     clusters: NotRequired[list[Cluster]]
-    """The clusters in place of points, by descending id; `cluster/members` answers the features of each.
-    Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
+    """The clusters in place of points, by descending id, before them those whose labels were found;
+    `cluster/members` answers the features of each. Absent where points are not clustered, for a group,
+    with `returnPopupsOnly`, and with `error`.
     """
     clusterDistances: NotRequired[list[float]]
     """For each cluster: the distance from the screen point to its symbol; 0 on it. (device-independent pixel)
     """
+    parts: NotRequired[list[DrawnPart]]
+    """For each feature: what of it was found, to which the distance is; absent when it is the symbol of all.
+    """
+    clusterParts: NotRequired[list[DrawnPart]]
+    """The same for each cluster; absent when it is the symbol of all."""
     exceededLimit: bool
     """Whether there are more than `maximumResults`."""
     sublayerResults: list[IdentifyResult]
