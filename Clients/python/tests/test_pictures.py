@@ -12,6 +12,7 @@ import select
 import signal
 import struct
 import subprocess
+import tempfile
 import unittest
 import zlib
 from pathlib import Path
@@ -27,7 +28,7 @@ WORLDS, PIXELS = int(os.environ.get("GEOMODEL_PICTURES", "12")), 60
 MAPS = ["EPSG:3857", "EPSG:3857", "EPSG:4326", "EPSG:25832", "EPSG:3035", "EPSG:3995", "ESRI:54030"]
 REFERENCES = ["EPSG:4326", "EPSG:3857"]
 STYLES = ["solid", "solid", "solid", "dash", "dot", "longDashDot", "null"]
-Item = tuple[str, int]
+Item = tuple[str, int, str]
 
 
 def decoded(data: str) -> tuple[int, int, int, bytes]:
@@ -169,6 +170,7 @@ class World:
 
     def __init__(self, server: Any, dice: random.Random) -> None:
         self.server, self.dice = server, dice
+        self.labelled = 0
         self.width, self.height = float(dice.randint(120, 320)), float(dice.randint(100, 260))
         self.map, self.ratio = dice.choice(MAPS), dice.choice([1, 1, 1, 0.5, 2])
         around = {"EPSG:3995": (dice.uniform(-180, 180), dice.uniform(60, 89)), "EPSG:25832": (dice.uniform(6, 12), 52)}
@@ -201,9 +203,21 @@ class World:
             settings["min_scale"] = self.scale * dice.choice([0.5, 2])
         if dice.random() < 0.3:
             settings["feature_reduction"] = {"radius": dice.choice([20, 60]), "minSymbolSize": 8, "maxSymbolSize": 50}
+            if dice.random() < 0.3:
+                settings["feature_reduction"] |= {"labels": [{"expression": "cluster_count"}], "labelsEnabled": True}
             if dice.random() < 0.5:
                 settings["feature_reduction"]["renderer"] = {"type": "simple", "symbol": part(dice, "simpleMarker")}
         return settings
+
+    def labels(self, reference: str) -> dict[str, Any]:
+        """None in half of the cases."""
+        dice = self.dice
+        if dice.random() < 0.5:
+            return {}
+        symbol = {"type": "text", "size": dice.choice([8, 12, 30]), "angle": dice.choice([0, 0, 30]), "color": color(dice)}
+        if dice.random() < 0.4:
+            symbol |= {"haloColor": "#FFFFFF", "haloWidth": dice.choice([1, 4])}
+        return {"labels": [{"expression": "n * 12345", "symbol": symbol, "placement": dice.choice(PLACEMENTS)}], "labels_enabled": True}
 
     def layer(self, name: str, group: str | None) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
@@ -220,14 +234,14 @@ class World:
         server.layer.add(map="m", source=f"s-{name}", id=name, if_exists="replace", **inside)
         server.layer.load(layer=name)
         look = {"renderer": renderer(dice)} if dice.random() < 0.8 else {}
-        server.layer.update(layer=name, **self.appearance(), **look)
+        server.layer.update(layer=name, **self.appearance(), **look, **self.labels(reference))
 
     def overlay(self, name: str) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
         place = Place(server, dice, self.width, self.height, reference)
         if not place.groups:
             return
-        server.overlay.create(id=name, view="v", spatial_reference=reference, renderer=renderer(dice), **self.appearance())
+        server.overlay.create(id=name, view="v", spatial_reference=reference, renderer=renderer(dice), **self.appearance(), **self.labels(reference))
         graphics = []
         for index in range(dice.randint(5, 40)):
             graphic = {"id": index, "geometry": place.geometry(), "attributes": {"n": dice.randint(0, 9)}}
@@ -248,21 +262,29 @@ class World:
     def items(self, results: list[dict[str, Any]]) -> Iterator[tuple[Item, float]]:
         for result in results:
             name = result.get("layer") or result.get("overlay") or ""
-            clusters = zip(result.get("clusters", []), result.get("clusterDistances", []))
-            yield from (((name, cluster["id"]), far) for cluster, far in clusters)
-            yield from (((name, feature["id"]), far) for feature, far in zip(result.get("features", []), result["distances"]))
+            for kind, distances, parts in (
+                ("clusters", "clusterDistances", "clusterParts"), ("features", "distances", "parts")
+            ):
+                found = result.get(kind, [])
+                what = result.get(parts, ["symbol"] * len(found))
+                yield from (((name, each["id"], part), far) for each, far, part in zip(found, result.get(distances, []), what))
             yield from self.items(result.get("sublayerResults", []))
 
     def top(self, x: float, y: float) -> Item | None:
         if not (0 <= x <= self.width and 0 <= y <= self.height):
             return None
-        return next((item for item, _ in self.found(x, y)), None)
+        found = [item for item, _ in self.found(x, y)]
+        # Labels are above all layers.
+        return next((item for item in found if item[2] == "label"), found[0] if found else None)
 
     def disagreements(self, pixels: int) -> list[Any]:
         picture = self.server.view.render(view="v", pick=True, pixel_ratio=self.ratio)["picture"]
         width, height = picture["width"], picture["height"]
         numbers = struct.unpack(f"<{width * height}I", base64.b64decode(picture["pick"]["pixels"]))
-        items = [None, *((each.get("layer") or each["overlay"], each["id"]) for each in picture["pick"]["items"])]
+        items = [
+            None, *((each.get("layer") or each["overlay"], each["id"], each.get("part", "symbol")) for each in picture["pick"]["items"])
+        ]
+        self.labelled += sum(item is not None and item[2] == "label" for item in map(items.__getitem__, set(numbers)))
         wrong = []
         for _ in range(pixels):
             column, row = self.dice.randrange(width), self.dice.randrange(height)
@@ -286,13 +308,15 @@ class World:
 class PickTests(unittest.TestCase):
     def test_what_is_picked_is_what_is_identified(self) -> None:
         first = int(os.environ.get("GEOMODEL_PICTURES_SEED", "0"))
+        labelled = 0
         with geomodel.launch_sync(SERVER or "") as server:
             for seed in range(first, first + WORLDS):
                 with self.subTest(seed=seed):
                     world = World(server, random.Random(seed))
                     self.assertEqual(world.disagreements(PIXELS), [], (world.map, world.scale))
+                    labelled += world.labelled
                     server.map.close(map="m")
-
+        self.assertGreater(labelled, 0)
 
 
 class Estimated:
@@ -560,6 +584,98 @@ def read(file: Path) -> bytes:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return file.read_bytes()
     return b""
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class SeriesTests(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.server = geomodel.launch_sync(SERVER or "")
+        self.addCleanup(self.server.close)
+        self.server.map.create(id="m")
+        self.server.view.create(id="v", map="m", width=400, height=300)
+
+    def overlay(self, count: int) -> None:
+        self.server.overlay.create(id="o", view="v", renderer={"type": "simple", "symbol": {"type": "simpleFill", "color": "#FF0000"}})
+        graphics: list[Any] = []
+        for id in range(count):
+            x, y = id % 100, id // 100
+            ring = [[x, y], [x + 0.8, y], [x + 0.8, y + 0.5], [x, y + 0.5], [x, y]]
+            graphics.append({"id": id, "geometry": {"type": "Polygon", "coordinates": [ring]}, "attributes": {"name": f"No. {id}"}})
+        self.server.overlay.add_graphics(overlay="o", graphics=graphics)
+
+    def test_a_book_has_a_page_for_each_feature(self) -> None:
+        self.overlay(30)
+        file, seen = self.folder / "book.pdf", []
+        series = self.server.view.render_series(
+            view="v", overlay="o", path=str(file), format="pdf", title_expression="name", on_progress=lambda value: seen.append(value)
+        )["series"]
+        written = file.read_bytes()
+        self.assertEqual((series["bytes"], series["pages"][29]), (len(written), {"id": 29, "title": "No. 29"}))
+        self.assertTrue(written.startswith(b"%PDF") and written.rstrip().endswith(b"%%EOF"))
+        self.assertIn(b"/Count 30", written)
+        self.assertTrue(seen)
+
+    def test_pages_show_their_features(self) -> None:
+        self.overlay(12)
+        series = self.server.view.render_series(view="v", overlay="o", path=str(self.folder / "p.png"), ids=[2, 11])["series"]
+        self.assertEqual([Path(page["path"]).name for page in series["pages"]], ["p-1.png", "p-2.png"])
+        for page in series["pages"]:
+            width, height, channels, pixels = decoded(base64.b64encode(Path(page["path"]).read_bytes()).decode())
+            middle = channels * (height // 2 * width + width // 2)
+            self.assertEqual(pixels[middle : middle + 3], b"\xff\x00\x00")
+            self.assertEqual(pixels[:3], b"\xff\xff\xff")
+            # As wide as the page without its margins, of which there are two of a tenth of 300.
+            row = pixels[channels * (height // 2) * width : channels * (height // 2 + 1) * width]
+            red = [column for column in range(width) if row[channels * column : channels * column + 3] == b"\xff\x00\x00"]
+            self.assertAlmostEqual(red[-1] - red[0], 340, delta=3)
+
+    def test_a_book_that_is_cancelled_leaves_nothing(self) -> None:
+        self.overlay(900)
+        kept = self.folder / "kept.pdf"
+        kept.write_bytes(b"earlier")
+        with self.assertRaises(geomodel.ServerError):
+            self.server.view.render_series(
+                view="v", overlay="o", path=str(kept), format="pdf", replace=True, meta={"task": {"timeout": 0.5}}
+            )
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["kept.pdf"])
+        self.assertEqual(kept.read_bytes(), b"earlier")
+        self.overlay_is_drawn()
+
+    def overlay_is_drawn(self) -> None:
+        self.assertGreater(self.server.view.render(view="v")["picture"]["bytes"], 0)
+
+    def test_fences_are_drawn_with_their_buffers(self) -> None:
+        server = self.server
+        scale = 100_000
+        view = {"type": "centerAndScale", "center": {"type": "Point", "coordinates": [10, 60]}, "targetScale": scale}
+        server.view.set_viewpoint(view="v", viewpoint=view)
+        server.overlay.create(id="zones", view="v")
+        server.overlay.add_graphics(overlay="zones", graphics=[{"id": 1, "geometry": {"type": "Point", "coordinates": [10, 60]}}])
+        server.location.create_manual(id="drive")
+        server.geotrigger.create(id="watch", feed="drive", fences="zones", buffer=1000)
+        for shown in (False, True):
+            width, height, channels, pixels = decoded(server.view.render(view="v", fences=shown)["picture"]["data"])
+            row = [pixels[channels * (150 * width + x) : channels * (150 * width + x) + 3] for x in range(width)]
+            inked = [x for x, color in enumerate(row) if color != b"\xff\xff\xff"]
+            self.assertEqual(bool(inked), shown)
+        # A kilometre is twice as long on this map, at 60 degrees.
+        self.assertAlmostEqual(inked[-1] - inked[0], 2 * 2 * 1000 / scale / 0.0254 * 96, delta=4)
+
+    def test_parts_are_the_picture(self) -> None:
+        asked = {"view": "v", "width": 3000, "height": 3000, "layout": {"graticule": {"interval": 0.5}}}
+        self.server.view.set_viewpoint(
+            view="v", viewpoint={"type": "centerAndScale", "center": {"type": "Point", "coordinates": [10, 60]}, "targetScale": 1e7}
+        )
+        whole = self.server.view.render(**asked, format="svg")["picture"]
+        parts = self.server.parts("view/render", {**asked, "format": "svg"})
+        pieces = [part["data"] for part in parts]
+        self.assertGreater(len(pieces), 1)
+        self.assertLess(max(map(len, pieces)), 1 << 20)
+        self.assertEqual("".join(pieces), whole.pop("data"))
+        self.assertEqual(parts.result["picture"] if parts.result else None, whole)
 
 
 @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")

@@ -74,7 +74,10 @@ package struct Graticule: Sendable {
     return parts.filter { $0.count >= 4 }.map { Positions(values: $0) }
   }
 
-  func draw(on view: View, _ transformer: any CoordinateTransformer, ratio: Double, _ painter: inout Painter) throws {
+  /// - Parameter panels: boxes that cover the map, in which no text would be read.
+  func draw(
+    on view: View, _ transformer: any CoordinateTransformer, ratio: Double, besides panels: [ScreenBox], _ painter: inout Painter
+  ) throws {
     let area = try view.visibleArea(in: .wgs84, transformer)
     let transform = try MapTransform(from: .wgs84, to: view.reference.reference, transformer)
     let shapes = ScreenShapes(width: view.screen.width, height: view.screen.height, margin: 4, ratio: ratio)
@@ -106,6 +109,10 @@ package struct Graticule: Sendable {
       }
     }
     painter.words.set(Font(size: 10, color: color.word, haloColor: 0xffff_ffff, haloWidth: 1.5))
-    for each in texts { painter.words.text(each.text, at: each.place, each.anchor) }
+    for each in texts {
+      // Digits are about half as wide as high.
+      let box = ScreenBox(each.place - SIMD2(0, 12), each.place + SIMD2(6 * Float(each.text.unicodeScalars.count), 0))
+      if !panels.contains(where: box.meets) { painter.words.text(each.text, at: each.place, each.anchor) }
+    }
   }
 }

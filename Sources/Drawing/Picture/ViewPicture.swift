@@ -16,6 +16,8 @@ package struct PictureOptions: Sendable {
   package var hasLocation = true
   /// Lines of longitude and latitude above the layers.
   package var graticule: Graticule?
+  /// Boxes of what covers the map.
+  package var panels: [ScreenBox] = []
   /// Numbers what `view/identify` would find, for ``ViewPicture/items``, and draws nothing else.
   package var isNumbered = false
   /// Only collects labels: what has none is left out.
@@ -84,7 +86,7 @@ package struct ViewPicture {
     }
     for raster in below { try draw(raster) { try check((Double(layers.count) + $0) / Double(layers.count + 1)) } }
     guard !options.isNumbered, !options.isOfLabels else { return }
-    try options.graticule?.draw(on: view, transformer, ratio: options.ratio, &painter)
+    try options.graticule?.draw(on: view, transformer, ratio: options.ratio, besides: options.panels, &painter)
     if options.hasLocation { drawLocation(in: world) }
   }
 

@@ -1526,6 +1526,8 @@ public enum LayerProtocol {
     public static let name: StaticString = "layer/render"
 
     public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// The format.
       public var format: PictureProtocol.PictureFormat
       /// Pixels of a PNG to a device-independent pixel, each way.
@@ -1616,6 +1618,7 @@ public enum LayerProtocol {
         let extent = json["extent"]
         self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
         self.layer = try SessionProtocol.readObjectId(json["layer"])
+        wantsParts = json.wantsParts
       }
     }
 
@@ -1636,6 +1639,23 @@ public enum LayerProtocol {
         writer.value(revision)
         writer.key("picture")
         picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts
+      /// with `path`.
+      public var data: String
+
+      public init(data: String) {
+        self.data = data
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("data")
+        writer.value(data)
         writer.endObject()
       }
     }

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "7156aa9c4f49d807"
+  public static let hash = "37d582eb2cb8ce55"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1714,9 +1714,20 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
-      "layout", "pick", "view", "width", "height", "location"], required: ["view"],
+      "layout", "pick", "view", "width", "height", "location", "fences"], required: ["view"],
       errors: [.contentModified, .unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
       .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+    ),
+    MethodInfo(
+      name: "view/renderSeries", domain: "view", shape: .task, since: "0.7.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "format", "pixelRatio",
+      "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "view", "width",
+      "height", "orderBy", "margin", "scale", "titleExpression", "location", "fences"], required: ["view"],
+      errors: [.outOfRange, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind,
+      .notLoaded, .unknownSpatialReference, .transformFailed, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",

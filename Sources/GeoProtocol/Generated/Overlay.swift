@@ -1065,6 +1065,8 @@ public enum OverlayProtocol {
     public static let name: StaticString = "overlay/render"
 
     public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// The format.
       public var format: PictureProtocol.PictureFormat
       /// Pixels of a PNG to a device-independent pixel, each way.
@@ -1156,6 +1158,7 @@ public enum OverlayProtocol {
         let extent = json["extent"]
         self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
         self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        wantsParts = json.wantsParts
       }
     }
 
@@ -1176,6 +1179,23 @@ public enum OverlayProtocol {
         writer.value(revision)
         writer.key("picture")
         picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts
+      /// with `path`.
+      public var data: String
+
+      public init(data: String) {
+        self.data = data
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("data")
+        writer.value(data)
         writer.endObject()
       }
     }

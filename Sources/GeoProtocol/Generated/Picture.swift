@@ -132,6 +132,110 @@ public enum PictureProtocol {
     }
   }
 
+  /// A map series that was drawn.
+  public struct PictureSeries: JSONDecodable, JSONEncodable, Sendable {
+    /// The format.
+    public var format: PictureProtocol.PictureFormat
+    /// Width of a page in pixels; of SVG and PDF, in device-independent pixels.
+    public var width: Int
+    /// Height, likewise.
+    public var height: Int
+    /// The size of all files.
+    public var bytes: Int
+    /// The absolute path of the PDF; absent for other formats.
+    public var path: String?
+    /// The pages, in their order.
+    public var pages: [PictureProtocol.SeriesPage]
+    /// The number of characters that no font has; each is drawn as a box.
+    public var missingGlyphCount: Int
+
+    public init(
+      format: PictureProtocol.PictureFormat, width: Int, height: Int, bytes: Int, path: String? = nil,
+      pages: [PictureProtocol.SeriesPage], missingGlyphCount: Int
+    ) {
+      self.format = format
+      self.width = width
+      self.height = height
+      self.bytes = bytes
+      self.path = path
+      self.pages = pages
+      self.missingGlyphCount = missingGlyphCount
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`format`, `width`, `height`, `bytes`, `pages`, `missingGlyphCount`")
+      self.format = try PictureProtocol.PictureFormat(from: json["format"])
+      self.width = try json["width"].integer("integer of at least 1") { $0 >= 1 }
+      self.height = try json["height"].integer("integer of at least 1") { $0 >= 1 }
+      self.bytes = try json["bytes"].integer("integer of at least 0") { $0 >= 0 }
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
+      self.pages = try json["pages"].array(PictureProtocol.SeriesPage.init(from:))
+      self.missingGlyphCount = try json["missingGlyphCount"].integer("integer of at least 0") { $0 >= 0 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("format")
+      format.encode(to: &writer)
+      writer.key("width")
+      writer.value(width)
+      writer.key("height")
+      writer.value(height)
+      writer.key("bytes")
+      writer.value(bytes)
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
+      writer.key("pages")
+      writer.array(pages) { $0.encode(to: &$1) }
+      writer.key("missingGlyphCount")
+      writer.value(missingGlyphCount)
+      writer.endObject()
+    }
+  }
+
+  /// A page of a map series.
+  public struct SeriesPage: JSONDecodable, JSONEncodable, Sendable {
+    /// Its feature.
+    public var id: Int
+    /// Its title; absent without `titleExpression`, and where that has no value.
+    public var title: String?
+    /// The absolute path of its file; absent in a PDF.
+    public var path: String?
+
+    public init(id: Int, title: String? = nil, path: String? = nil) {
+      self.id = id
+      self.title = title
+      self.path = path
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`id`")
+      self.id = try SessionProtocol.readFeatureId(json["id"])
+      let title = json["title"]
+      self.title = try title.isPresent ? title.string() : nil
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      if let title {
+        writer.key("title")
+        writer.value(title)
+      }
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
+      writer.endObject()
+    }
+  }
+
   /// A layer or overlay that is not drawn, and why.
   public struct UndrawnLayer: JSONDecodable, JSONEncodable, Sendable {
     /// The layer, or else

@@ -58,18 +58,20 @@ struct Identification: Sendable {
 
   /// The hits of each layer and overlay that is searched, topmost first; of entities, previous observations and track lines apart.
   func found(_ share: WorkShare, _ worker: Worker) throws -> [Found] {
-    let placing = share.split(by: 1, 1)
-    let (labels, share) = (try worker.placedLabels(of: view, in: world, placing[0]), placing[1])
     let extent: ViewSnapshot.Extent =
       switch target {
       case nil: .everything
       case let overlay? where overlay.collection == .overlays: .overlay(OverlayID(overlay.id))
       case _?: .layers { groups(around: $0) != nil }
       }
-    let layers = try ViewSnapshot(of: view.id, in: world, extent).layers.reversed().map { layer in
+    let drawn = try ViewSnapshot(of: view.id, in: world, extent).layers
+    let hasLabels = drawn.contains(where: \.hasLabels)
+    let parts = share.split(by: hasLabels ? 1 : 0, 1)
+    let labels = hasLabels ? try worker.placedLabels(of: view, in: world, parts[0]) : [:]
+    let layers = drawn.reversed().map { layer in
       (layer, layer.stratum == .overlay ? [] : groups(around: LayerID(layer.object.id)) ?? [])
     }
-    let shares = share.split(by: layers.map { $0.0.store.count + 1 })
+    let shares = parts[1].split(by: layers.map { $0.0.store.count + 1 })
     return try zip(layers, shares).flatMap { (layer, share) in
       let tracks = try layer.0.tracks(in: world) { try share.work?.checkCancelled() }
       let parts = [(kind: layer.0.entityFeatures(in: world), layer: layer.0)] + tracks.map { ($0.kind, $0.layer) }

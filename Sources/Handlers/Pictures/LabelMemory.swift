@@ -68,11 +68,10 @@ extension Worker {
 
   private var fontMeter: TextMeter { TextMeter(labels.texts) { try self.measure($0) } }
 
-  /// The labels that a view draws, by their layers and overlays; none where nothing has labels.
+  /// The labels that a view draws, by their layers and overlays.
   func placedLabels(of view: View, in world: World, _ share: WorkShare) throws -> LabelMemory.Placed {
-    let layers = try ViewSnapshot(of: view.id, in: world).layers
-    guard layers.contains(where: \.hasLabels) else { return [:] }
-    return try labels.labels(of: view, textMetrics, in: world) {
+    try labels.labels(of: view, textMetrics, in: world) {
+      let layers = try ViewSnapshot(of: view.id, in: world).layers
       var options = PictureOptions()
       options.isOfLabels = true
       let picture = try ViewPicture(layers, of: view, in: world, options, share.checkpoint)

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "7156aa9c4f49d807"
+PROTOCOL_HASH = "37d582eb2cb8ce55"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2862,6 +2862,15 @@ class FeatureRenderResult(TypedDict):
     """The picture."""
 
 
+class FeatureRenderPart(TypedDict):
+    """A part of the result of `feature/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class TransformationGrid(TypedDict):
     """A file of corrections that a transformation needs."""
 
@@ -4032,6 +4041,15 @@ class LayerRenderResult(TypedDict):
     """The picture."""
 
 
+class LayerRenderPart(TypedDict):
+    """A part of the result of `layer/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class LayerClassBreaksResult(TypedDict):
     """What `layer/classBreaks` answers."""
 
@@ -4989,6 +5007,15 @@ class OverlayRenderResult(TypedDict):
     """The picture."""
 
 
+class OverlayRenderPart(TypedDict):
+    """A part of the result of `overlay/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class OverlayLegendResult(TypedDict):
     """What `overlay/legend` answers."""
 
@@ -5214,6 +5241,36 @@ class Picture(TypedDict):
     """
     pick: NotRequired[PickedItems]
     """What is drawn at each pixel; only with `pick`."""
+
+
+class PictureSeries(TypedDict):
+    """A map series that was drawn."""
+
+    format: PictureFormat
+    """The format."""
+    width: int
+    """Width of a page in pixels; of SVG and PDF, in device-independent pixels. (at least 1)"""
+    height: int
+    """Height, likewise. (at least 1)"""
+    bytes: int
+    """The size of all files. (at least 0)"""
+    path: NotRequired[str]
+    """The absolute path of the PDF; absent for other formats."""
+    pages: list[SeriesPage]
+    """The pages, in their order."""
+    missingGlyphCount: int
+    """The number of characters that no font has; each is drawn as a box. (at least 0)"""
+
+
+class SeriesPage(TypedDict):
+    """A page of a map series."""
+
+    id: FeatureId
+    """Its feature."""
+    title: NotRequired[str]
+    """Its title; absent without `titleExpression`, and where that has no value."""
+    path: NotRequired[str]
+    """The absolute path of its file; absent in a PDF."""
 
 
 class UndrawnLayer(TypedDict):
@@ -7721,6 +7778,24 @@ class ViewRenderResult(TypedDict):
     """The world's revision that is drawn. (at least 0)"""
     picture: Picture
     """The picture."""
+
+
+class ViewRenderPart(TypedDict):
+    """A part of the result of `view/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
+class ViewRenderSeriesResult(TypedDict):
+    """What `view/renderSeries` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    series: PictureSeries
+    """The series."""
 
 
 class ViewLabelsResult(TypedDict):
