@@ -135,6 +135,15 @@ def part(dice: random.Random, kind: str) -> dict[str, Any]:
         return {"type": kind, "style": shape, "size": size, "angle": angle, "color": color(dice), **offsets, **edge}
     if kind == "simpleLine":
         return {"type": kind, "style": dice.choice(STYLES), "width": dice.choice([0, 1, 4, 20]), "color": color(dice)}
+    if kind == "text":
+        halo = {"haloColor": color(dice), "haloWidth": dice.choice([0, 1, 5])} if dice.random() < 0.4 else {}
+        sides = {
+            "horizontalAlignment": dice.choice(["left", "center", "right", "justify"]),
+            "verticalAlignment": dice.choice(["top", "middle", "baseline", "bottom"]),
+        }
+        turned = {"angle": dice.choice([0, dice.uniform(-360, 360)]), "xOffset": dice.choice([0, 20]), "yOffset": dice.choice([0, -9])}
+        text = dice.choice(["WWWW", "illi", "Ab\ncdef", "Łódź", "北京"])
+        return {"type": kind, "text": text, "size": dice.choice([8, 14, 30]), "color": color(dice), **halo, **sides, **turned}
     edge = {"outline": outline()} if dice.random() < 0.6 else {}
     return {"type": kind, "style": dice.choice(["solid", "solid", "cross", "forwardDiagonal", "null"]), "color": color(dice), **edge}
 
@@ -146,6 +155,8 @@ def symbol(dice: random.Random) -> dict[str, Any]:
     chosen = [kind for kind in kinds if dice.random() < 0.8] or kinds
     if dice.random() < 0.3:
         chosen.append("simpleMarker")
+    if dice.random() < 0.3:
+        chosen.append("text")
     dice.shuffle(chosen)
     return {"type": "composite", "symbols": [part(dice, kind) for kind in chosen]}
 
@@ -608,9 +619,10 @@ class SeriesTests(unittest.TestCase):
 
     def test_a_book_has_a_page_for_each_feature(self) -> None:
         self.overlay(30)
-        file, seen = self.folder / "book.pdf", []
-        series = self.server.view.render_series(
-            view="v", overlay="o", path=str(file), format="pdf", title_expression="name", on_progress=lambda value: seen.append(value)
+        file = self.folder / "book.pdf"
+        seen: list[Any] = []
+        series = self.server.options(progress=seen.append).view.render_series(
+            view="v", overlay="o", path=str(file), format="pdf", title_expression="name"
         )["series"]
         written = file.read_bytes()
         self.assertEqual((series["bytes"], series["pages"][29]), (len(written), {"id": 29, "title": "No. 29"}))
@@ -636,15 +648,12 @@ class SeriesTests(unittest.TestCase):
         self.overlay(900)
         kept = self.folder / "kept.pdf"
         kept.write_bytes(b"earlier")
-        with self.assertRaises(geomodel.ServerError):
-            self.server.view.render_series(
-                view="v", overlay="o", path=str(kept), format="pdf", replace=True, meta={"task": {"timeout": 0.5}}
+        with self.assertRaises(geomodel.GeoModelError):
+            self.server.options(task={"timeout": 0.5}).view.render_series(
+                view="v", overlay="o", path=str(kept), format="pdf", replace=True
             )
         self.assertEqual([each.name for each in self.folder.iterdir()], ["kept.pdf"])
         self.assertEqual(kept.read_bytes(), b"earlier")
-        self.overlay_is_drawn()
-
-    def overlay_is_drawn(self) -> None:
         self.assertGreater(self.server.view.render(view="v")["picture"]["bytes"], 0)
 
     def test_fences_are_drawn_with_their_buffers(self) -> None:
@@ -654,7 +663,7 @@ class SeriesTests(unittest.TestCase):
         server.view.set_viewpoint(view="v", viewpoint=view)
         server.overlay.create(id="zones", view="v")
         server.overlay.add_graphics(overlay="zones", graphics=[{"id": 1, "geometry": {"type": "Point", "coordinates": [10, 60]}}])
-        server.location.create_manual(id="drive")
+        server.location.create_external(id="drive")
         server.geotrigger.create(id="watch", feed="drive", fences="zones", buffer=1000)
         for shown in (False, True):
             width, height, channels, pixels = decoded(server.view.render(view="v", fences=shown)["picture"]["data"])

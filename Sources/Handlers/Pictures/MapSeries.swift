@@ -16,8 +16,10 @@ struct MapSeries: Sendable {
   /// Pages, at most.
   private static let limit = 1000
 
+  /// That of the world that is drawn.
+  let revision: Int
   /// With the view on the screen of a page.
-  let world: World
+  private let world: World
   private let params: ViewProtocol.RenderSeries.Params
   private let path: String
   private let view: ViewID
@@ -41,7 +43,7 @@ struct MapSeries: Sendable {
     guard !params.pick else {
       throw RPCError(.invalidParams, "A series answers no pixels.", path: "/params/pick", expected: "false")
     }
-    (self.params, self.path, view) = (params, path, ViewID(params.view))
+    (self.params, self.path, view, revision) = (params, path, ViewID(params.view), world.revision)
     features = try FeatureQuery(params, in: world)
     terms = try features.terms(params.orderBy)
     title = try params.titleExpression.map { [features] text in

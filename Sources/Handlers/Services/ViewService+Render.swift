@@ -17,7 +17,7 @@ extension ViewService {
 
   package static func renderSeries(_ params: RenderSeries.Params, in world: inout World) throws -> Plan<RenderSeries.Result> {
     let series = try MapSeries(params, in: world)
-    return TaskPlan(result: { worker in .init(revision: series.world.revision, series: try series.draw(worker)) })
+    return TaskPlan(result: { worker in .init(revision: series.revision, series: try series.draw(worker)) })
   }
 
   package static func labels(_ params: Labels.Params, in world: inout World) throws -> Plan<Labels.Result> {
