@@ -182,7 +182,7 @@ import Testing
     #expect(try hits(217, limit: 1).exceedsLimit)
     #expect(found(try hits(200)) == ["1"])
     #expect(found(try hits(205, 10)) == ["1 label", "2"])
-    #expect(try hits(205, 10).hits.first.map { abs($0.distance - 1.57) < 0.1 } == true)
+    #expect(try hits(205, 10).hits.first.map { abs($0.distance - 3.57) < 0.1 } == true)
     #expect(found(try hits(230, 2)) == ["2 label"])
   }
 

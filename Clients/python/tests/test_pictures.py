@@ -16,7 +16,7 @@ import tempfile
 import unittest
 import zlib
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from support import real_server
 
@@ -595,6 +595,112 @@ def read(file: Path) -> bytes:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return file.read_bytes()
     return b""
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class FoundLabelTests(unittest.TestCase):
+    """Placed labels are kept for `view/identify` until something changes that they depend on: `view/labels` places them anew."""
+
+    LABELS = {"labels": [{"expression": "n", "symbol": {"type": "text", "size": 12}}], "labels_enabled": True}
+
+    def setUp(self) -> None:
+        server = self.server = geomodel.launch_sync(SERVER or "")
+        self.addCleanup(server.close)
+        server.map.create(id="m", spatial_reference="EPSG:4326")
+        self.look()
+        server.layer.add_group(map="m", id="g")
+        for name, group in (("l", {}), ("in", {"group": "g"})):
+            features = [
+                {"type": "Feature", "id": id, "geometry": {"type": "Point", "coordinates": [id, id]}, "properties": {"n": f"{name}{id}"}}
+                for id in range(1, 9)
+            ]
+            data = {"type": "FeatureCollection", "features": features}
+            server.source.open_inline(id=f"s-{name}", data=data, spatial_reference="EPSG:4326")
+            server.layer.add(map="m", source=f"s-{name}", id=name, **group)
+            server.layer.load(layer=name)
+            server.layer.update(layer=name, **self.LABELS)
+        server.entity.create(id="e", fields=[{"name": "n", "type": "string"}], track_id_field="n")
+        server.entity.connect(entity_source="e")
+        server.layer.add(map="m", entity_source="e", id="moving")
+        server.layer.update(layer="moving", **self.LABELS)
+        server.overlay.create(id="o", view="v", spatial_reference="EPSG:4326", **self.LABELS)
+        self.add("o")
+
+    def look(self, x: float = 5, y: float = 5, scale: float = 2e7) -> None:
+        center = {"type": "Point", "coordinates": [x, y]}
+        viewpoint = {"type": "centerAndScale", "center": center, "targetScale": scale}
+        self.server.view.create(id="v", map="m", width=500, height=400, viewpoint=viewpoint, if_exists="reuse")
+        self.server.view.set_viewpoint(view="v", viewpoint=viewpoint)
+
+    def add(self, overlay: str) -> None:
+        graphics = [{"id": id, "geometry": {"type": "Point", "coordinates": [10 - id, id]}, "attributes": {"n": f"o{id}"}} for id in range(9)]
+        self.server.overlay.add_graphics(overlay=overlay, graphics=graphics)
+
+    def changes(self, dice: random.Random) -> list[Callable[[], Any]]:
+        server = self.server
+
+        def place() -> list[float]:
+            return [dice.uniform(0, 10), dice.uniform(1, 9)]
+
+        def point() -> dict[str, Any]:
+            return {"type": "Point", "coordinates": place()}
+
+        def layer(**changes: Any) -> Callable[[], Any]:
+            name = dice.choice(["l", "in"])
+            return lambda: server.layer.update(layer=name, **changes)
+
+        node = dice.choice(["m", "l", "o", "v", None])
+        scope = {"node": node} if node else {}
+        return [
+            lambda: server.overlay.replace_graphics(
+                overlay="o", graphics=[{"id": dice.randrange(9), "geometry": point(), "attributes": {"n": "moved"}}]),
+            lambda: server.overlay.update(overlay="o", is_visible=dice.random() < 0.7),
+            lambda: server.overlay.update(overlay="o", labels=[{"expression": "n", "symbol": {"type": "text", "size": dice.choice([8, 12, 20])}}]),
+            lambda: server.overlay.update(overlay="o", feature_reduction={"radius": 60, "labels": [{"expression": "cluster_count"}], "labelsEnabled": True}),
+            lambda: server.overlay.update(overlay="o", clear=["featureReduction"]),
+            layer(is_visible=dice.random() < 0.7),
+            layer(definition_expression=f"n <> 'l{dice.randrange(9)}'"),
+            layer(labels=[{"expression": "n", "symbol": {"type": "text", "size": dice.choice([9, 14])}}]),
+            layer(min_scale=dice.choice([1e7, 1e9])),
+            lambda: server.layer.update(layer="g", is_visible=dice.random() < 0.7),
+            lambda: server.layer.move(layer="l", index=dice.randrange(2)),
+            lambda: server.environment.set(key="symbolScale", value=dice.choice([1, 1.5]), **scope),
+            lambda: server.map.update(map="m", reference_scale=dice.choice([1e7, 2e7])),
+            lambda: self.look(*place(), dice.choice([1.5e7, 2e7, 3e7])),
+            lambda: server.view.resize(view="v", width=dice.choice([400, 500])),
+            lambda: server.entity.push(
+                entity_source="e", features=[{"type": "Feature", "geometry": point(), "properties": {"n": dice.choice("abc")}}]),
+            lambda: server.entity.purge(entity_source="e"),
+            server.edit.undo,
+            server.edit.redo,
+        ]
+
+    def test_labels_are_found_where_they_are_whatever_has_changed(self) -> None:
+        dice, found = random.Random(5), 0
+        for step in range(40 * WORLDS):
+            with contextlib.suppress(geomodel.GeoModelError):
+                dice.choice(self.changes(dice))()
+            labels = self.server.view.labels(view="v")["labels"]
+            for label in dice.sample(labels, min(2, len(labels))):
+                asked = {"view": "v", "screen_point": label["center"], "return_geometry": False}
+                names = [(each, part) for each, part in self.found(self.server.view.identify(**asked)["results"])]
+                name = label.get("layer") or label["overlay"]
+                self.assertIn(((name, label["id"]), "label"), names, (step, label))
+                found += 1
+            # Where none is, none is found.
+            x, y = dice.uniform(0, 400), dice.uniform(0, 400)
+            near = any(abs(x - each["center"]["x"]) <= each["width"] / 2 and abs(y - each["center"]["y"]) <= each["height"] / 2 for each in labels)
+            results = self.server.view.identify(view="v", screen_point={"x": x, "y": y})["results"]
+            self.assertEqual(near, any(part == "label" for _, part in self.found(results)), (step, x, y))
+        self.assertGreater(found, 10 * WORLDS)
+
+    def found(self, results: list[dict[str, Any]]) -> Iterator[tuple[tuple[str, int], str]]:
+        for result in results:
+            name = result.get("layer") or result.get("overlay") or ""
+            for kind, parts in (("clusters", "clusterParts"), ("features", "parts")):
+                for each, part in zip(result.get(kind, []), result.get(parts, [])):
+                    yield (name, each["id"]), part
+            yield from self.found(result["sublayerResults"])
 
 
 @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")

@@ -53,7 +53,10 @@ package struct LayoutDrawing {
     /// Whether its size says something.
     var isSized = false
     static let height: Float = 18
-    static let swatch: Float = 30
+
+    /// How large its symbol is at most.
+    var limit: Double { isSized ? 48 : 14 }
+    var height: Float { isSized ? max(Self.height, Float(min(symbol?.size ?? 0, limit)) + 4) : Self.height }
   }
 
   /// - Parameters:
@@ -67,7 +70,7 @@ package struct LayoutDrawing {
   ) throws {
     (self.layout, self.view, self.world) = (layout, view, world)
     conventions = world.conventions(at: ObjectReference(.views, view.id.rawValue))
-    let room = Int((Float(view.screen.height) - 8 * PictureLayout.margin) / LegendRow.height)
+    let room = Float(view.screen.height) - 8 * PictureLayout.margin
     legend = layout.hasLegend ? try Self.rows(of: layers, rasters, conventions, room: room, checking: check) : []
     let edges = [(Edge.top, layout.title), (.bottom, layout.attribution)].compactMap { edge, text in
       text.flatMap { $0.isEmpty ? nil : (edge: edge, text: $0) }
@@ -93,7 +96,7 @@ package struct LayoutDrawing {
 
   /// The rows of layers and of the rasters between them, from the top.
   private static func rows(
-    of layers: [DrawnLayer], _ rasters: [DrawnRaster], _ conventions: TextConventions, room: Int, checking check: () throws -> Void
+    of layers: [DrawnLayer], _ rasters: [DrawnRaster], _ conventions: TextConventions, room: Float, checking check: () throws -> Void
   ) throws -> [LegendRow] {
     var rows: [LegendRow] = []
     var unseen = rasters
@@ -118,9 +121,13 @@ package struct LayoutDrawing {
       }
       rows += sizeRows(of: layer, entries.first?.symbol, kind, conventions)
     }
-    guard rows.count > max(room, 1) else { return rows }
-    let left = rows.count - max(room - 1, 0)
-    return Array(rows.prefix(max(room - 1, 0))) + [LegendRow(line: Line("… \(left) more", size: 11))]
+    guard rows.count > 1, rows.reduce(0, { $0 + $1.height }) > room else { return rows }
+    var (height, shown) = (LegendRow.height, 0)
+    while shown < rows.count, height + rows[shown].height <= room {
+      height += rows[shown].height
+      shown += 1
+    }
+    return Array(rows.prefix(shown)) + [LegendRow(line: Line("… \(rows.count - shown) more", size: 11))]
   }
 
   /// The colors of a raster: those of a ramp with their numbers, or classes.
@@ -277,9 +284,12 @@ package struct LayoutDrawing {
 
   // MARK: The legend
 
+  /// The width of the symbols with the room behind them.
+  private var swatch: Float { max(30, (legend.map(\.height).max() ?? 0) + 6) }
+
   private var legendBox: ScreenBox {
-    let widest = zip(legend, sizes).map { $1.width + ($0.symbol == nil ? 0 : LegendRow.swatch) }.max() ?? 0
-    let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), Float(legend.count) * LegendRow.height + 12)
+    let widest = zip(legend, sizes).map { $1.width + ($0.symbol == nil ? 0 : swatch) }.max() ?? 0
+    let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), legend.reduce(12) { $0 + $1.height })
     let high = size - SIMD2(PictureLayout.margin, PictureLayout.margin + (layout.attribution == nil ? 0 : 10))
     return ScreenBox(high - panel, high)
   }
@@ -288,13 +298,14 @@ package struct LayoutDrawing {
     let (low, high) = (legendBox.low, legendBox.high)
     drawPanel(legendBox, &painter)
     painter.words.beginClip((low, high))
-    for (index, row) in legend.enumerated() {
-      let middle = low.y + 6 + (Float(index) + 0.5) * LegendRow.height
+    var top = low.y + 6
+    for row in legend {
+      let middle = top + row.height / 2
+      top += row.height
       var left = low.x + 10
       if let symbol = row.symbol {
-        let swatch = SIMD2(left + 11, middle)
-        painter.draw(symbol.fitting(row.isSized ? 18 : 14, row.kind), Self.shape(row.kind, at: swatch))
-        left += LegendRow.swatch
+        painter.draw(symbol.fitting(row.limit, row.kind), Self.shape(row.kind, at: SIMD2(left + (swatch - 8) / 2, middle)))
+        left += swatch
       }
       draw(row.line, at: SIMD2(left, middle), Anchor(.left, .middle), &painter)
     }
