@@ -5,6 +5,7 @@ import GeoModel
 import GeoProtocol
 import Pictures
 import Planning
+import Platform
 import Synchronization
 
 /// Placed labels and sizes of texts, which all clients share.
@@ -31,31 +32,45 @@ package final class LabelMemory: Sendable {
 
   typealias Placed = [ObjectReference: [PlacedLabel]]
 
+  private final class Entry: Sendable {
+    let key: Key
+    let labels = Mutex<Placed?>(nil)
+
+    init(_ key: Key) { self.key = key }
+  }
+
   private static let limit = 16
-  private let kept = Mutex<[ViewID: (key: Key, labels: Placed, use: Int)]>([:])
+  private let kept = Mutex<[ViewID: (entry: Entry, use: Int)]>([:])
   let texts = TextMemory()
 
   package init() {}
 
   /// The labels of a view by their layers and overlays.
   ///
-  /// - Parameter place: places them, if they are not kept.
+  /// - Parameters:
+  ///   - check: called while another task places them; throws to cancel.
+  ///   - place: places them, if they are not kept.
   func labels(
-    of view: View, _ metrics: PictureProtocol.TextMetrics, in world: World, else place: () throws -> Placed
-  ) rethrows -> Placed {
+    of view: View, _ metrics: PictureProtocol.TextMetrics, in world: World, checking check: () throws -> Void, else place: () throws -> Placed
+  ) throws -> Placed {
     let key = Key(view, metrics, in: world)
-    let known = kept.withLock { kept -> Placed? in
-      guard let entry = kept[view.id], entry.key == key else { return nil }
-      kept[view.id]?.use = world.revision
-      return entry.labels
-    }
-    if let known { return known }
-    let labels = try place()
-    kept.withLock { kept in
-      kept[view.id] = (key, labels, world.revision)
+    let entry = kept.withLock { kept in
+      let entry = kept[view.id].flatMap { $0.entry.key == key ? $0.entry : nil } ?? Entry(key)
+      kept[view.id] = (entry, world.revision)
       if kept.count > Self.limit, let oldest = kept.min(by: { $0.value.use < $1.value.use })?.key { kept[oldest] = nil }
+      return entry
     }
-    return labels
+    while true {
+      let labels = try entry.labels.withLockIfAvailable { labels -> Placed in
+        if let labels { return labels }
+        let placed = try place()
+        labels = placed
+        return placed
+      }
+      if let labels { return labels }
+      try check()
+      pauseThread()
+    }
   }
 }
 
@@ -70,7 +85,7 @@ extension Worker {
 
   /// The labels that a view draws, by their layers and overlays.
   func placedLabels(of view: View, in world: World, _ share: WorkShare) throws -> LabelMemory.Placed {
-    try labels.labels(of: view, textMetrics, in: world) {
+    try labels.labels(of: view, textMetrics, in: world, checking: checkCancelled) {
       let layers = try ViewSnapshot(of: view.id, in: world).layers
       var options = PictureOptions()
       options.isOfLabels = true
