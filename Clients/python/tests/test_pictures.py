@@ -601,15 +601,17 @@ def read(file: Path) -> bytes:
 class FoundLabelTests(unittest.TestCase):
     """Placed labels are kept for `view/identify` until something changes that they depend on: `view/labels` places them anew."""
 
-    LABELS = {"labels": [{"expression": "n", "symbol": {"type": "text", "size": 12}}], "labels_enabled": True}
+    LABELS: dict[str, Any] = {"labels": [{"expression": "n", "symbol": {"type": "text", "size": 12}}], "labels_enabled": True}
 
     def setUp(self) -> None:
-        server = self.server = geomodel.launch_sync(SERVER or "")
+        server: Any = geomodel.launch_sync(SERVER or "")
+        self.server = server
         self.addCleanup(server.close)
         server.map.create(id="m", spatial_reference="EPSG:4326")
         self.look()
         server.layer.add_group(map="m", id="g")
-        for name, group in (("l", {}), ("in", {"group": "g"})):
+        groups: list[tuple[str, dict[str, Any]]] = [("l", {}), ("in", {"group": "g"})]
+        for name, group in groups:
             features = [
                 {"type": "Feature", "id": id, "geometry": {"type": "Point", "coordinates": [id, id]}, "properties": {"n": f"{name}{id}"}}
                 for id in range(1, 9)
@@ -666,7 +668,7 @@ class FoundLabelTests(unittest.TestCase):
             lambda: server.layer.move(layer="l", index=dice.randrange(2)),
             lambda: server.environment.set(key="symbolScale", value=dice.choice([1, 1.5]), **scope),
             lambda: server.map.update(map="m", reference_scale=dice.choice([1e7, 2e7])),
-            lambda: self.look(*place(), dice.choice([1.5e7, 2e7, 3e7])),
+            lambda: self.look(dice.uniform(0, 10), dice.uniform(1, 9), dice.choice([1.5e7, 2e7, 3e7])),
             lambda: server.view.resize(view="v", width=dice.choice([400, 500])),
             lambda: server.entity.push(
                 entity_source="e", features=[{"type": "Feature", "geometry": point(), "properties": {"n": dice.choice("abc")}}]),
@@ -682,8 +684,7 @@ class FoundLabelTests(unittest.TestCase):
                 dice.choice(self.changes(dice))()
             labels = self.server.view.labels(view="v")["labels"]
             for label in dice.sample(labels, min(2, len(labels))):
-                asked = {"view": "v", "screen_point": label["center"], "return_geometry": False}
-                names = [(each, part) for each, part in self.found(self.server.view.identify(**asked)["results"])]
+                names = list(self.found(self.server.view.identify(view="v", screen_point=label["center"])["results"]))
                 name = label.get("layer") or label["overlay"]
                 self.assertIn(((name, label["id"]), "label"), names, (step, label))
                 found += 1
@@ -709,7 +710,7 @@ class SeriesTests(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        self.server = geomodel.launch_sync(SERVER or "")
+        self.server: Any = geomodel.launch_sync(SERVER or "")
         self.addCleanup(self.server.close)
         self.server.map.create(id="m")
         self.server.view.create(id="v", map="m", width=400, height=300)
@@ -754,13 +755,13 @@ class SeriesTests(unittest.TestCase):
         self.overlay(900)
         kept = self.folder / "kept.pdf"
         kept.write_bytes(b"earlier")
-        with self.assertRaises(geomodel.GeoModelError):
-            self.server.options(task={"timeout": 0.5}).view.render_series(
-                view="v", overlay="o", path=str(kept), format="pdf", replace=True
-            )
+        with self.assertRaises(geomodel.errors.TimedOutError):
+            self.server.options(task_timeout=0.5).view.render_series(view="v", overlay="o", path=str(kept), format="pdf", replace=True)
+        self.assertGreater(self.server.view.render(view="v")["picture"]["bytes"], 0)
+        # It ends when its work has ended.
+        self.server.close()
         self.assertEqual([each.name for each in self.folder.iterdir()], ["kept.pdf"])
         self.assertEqual(kept.read_bytes(), b"earlier")
-        self.assertGreater(self.server.view.render(view="v")["picture"]["bytes"], 0)
 
     def test_fences_are_drawn_with_their_buffers(self) -> None:
         server = self.server
@@ -780,7 +781,7 @@ class SeriesTests(unittest.TestCase):
         self.assertAlmostEqual(inked[-1] - inked[0], 2 * 2 * 1000 / scale / 0.0254 * 96, delta=4)
 
     def test_parts_are_the_picture(self) -> None:
-        asked = {"view": "v", "width": 3000, "height": 3000, "layout": {"graticule": {"interval": 0.5}}}
+        asked: dict[str, Any] = {"view": "v", "width": 3000, "height": 3000, "layout": {"graticule": {"interval": 0.5}}}
         self.server.view.set_viewpoint(
             view="v", viewpoint={"type": "centerAndScale", "center": {"type": "Point", "coordinates": [10, 60]}, "targetScale": 1e7}
         )

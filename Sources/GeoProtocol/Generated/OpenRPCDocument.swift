@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"37d582eb2cb8ce55"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"60e394c6979122b1"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -3157,7 +3157,7 @@ public enum OpenRPCDocument {
 {"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth, and room for a title.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
 "x-part":{"name":"LayerRenderPart","schema":{"type":"object","required":["data"],"properties":{"data":{"type":"string","description":"The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts with `path`."}}}},\#
@@ -3995,7 +3995,7 @@ public enum OpenRPCDocument {
 {"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth, and room for a title.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
 "x-part":{"name":"OverlayRenderPart","schema":{"type":"object","required":["data"],"properties":{"data":{"type":"string","description":"The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts with `path`."}}}},\#
@@ -6603,7 +6603,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "examples":[{"layer":"moon","error":{"kind":"transformFailed","message":"There is no transformation from EPSG:4326 to IAU_2015:30100."}}],"x-since":"0.7.0","x-domain":"picture"},\#
 "PictureLayout":{"title":"PictureLayout","description":"What a picture has besides the map: drawn above it, at its edges. Texts and numbers are by the environment's conventions.","type":"object","properties":{"title":{"type":"string","maxLength":200,"description":"A title, at the top."},\#
 "attribution":{"type":"string","maxLength":500,"description":"Whose data it is, at the bottom right."},\#
-"legend":{"type":"boolean","description":"Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.","default":false},\#
+"legend":{"type":"boolean","description":"Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and three sizes where sizes follow a field; what does not fit is counted.","default":false},\#
 "scaleBar":{"type":"boolean","description":"Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.","default":false},\#
 "northArrow":{"type":"boolean","description":"Whether there is an arrow to true north at the middle of the picture.","default":false},\#
 "graticule":{"$ref":"#/components/schemas/Graticule","description":"Meridians and parallels above the layers."}},\#

@@ -1094,7 +1094,7 @@ public enum OverlayProtocol {
       /// The spatial reference in which it is drawn; when absent, that of the features.
       public var spatialReference: String?
       /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin
-      /// of a twentieth.
+      /// of a twentieth, and room for a title.
       public var extent: SessionProtocol.Envelope?
       /// The overlay.
       public var overlay: String

@@ -5,7 +5,7 @@ import JSON
 
 /// Pictures of what the model draws: `view/render`, `layer/render`, `overlay/render` and `feature/render`. They are
 /// drawn by a process of their own from the evaluation by which `view/identify` finds features: what is found at a
-/// point is what is drawn there.
+/// point is what is drawn there, labels as well.
 ///
 /// Sizes are in device-independent pixels, 96 to an inch. A PNG has `pixelRatio` pixels to each, so that 3.125 is a
 /// print at 300 dpi; SVG and PDF have no pixels, and their lengths are those of 96 to an inch.
@@ -283,7 +283,8 @@ public enum PictureProtocol {
     public var title: String?
     /// Whose data it is, at the bottom right.
     public var attribution: String?
-    /// Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
+    /// Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and three
+    /// sizes where sizes follow a field; what does not fit is counted.
     public var legend: Bool
     /// Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
     public var scaleBar: Bool
@@ -592,7 +593,7 @@ public enum PictureProtocol {
     /// The spatial reference in which it is drawn; when absent, that of the features.
     var spatialReference: String? { get }
     /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of
-    /// a twentieth.
+    /// a twentieth, and room for a title.
     var extent: SessionProtocol.Envelope? { get }
   }
 }

@@ -10639,7 +10639,7 @@ class LayerMethods(SyncCaller):
             spatial_reference: The spatial reference in which it is drawn; when absent, that of the
                 features.
             extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
-                drawn with a margin of a twentieth.
+                drawn with a margin of a twentieth, and room for a title.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -13699,7 +13699,7 @@ class OverlayMethods(SyncCaller):
             spatial_reference: The spatial reference in which it is drawn; when absent, that of the
                 features.
             extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
-                drawn with a margin of a twentieth.
+                drawn with a margin of a twentieth, and room for a title.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:

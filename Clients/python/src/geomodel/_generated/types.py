@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "37d582eb2cb8ce55"
+PROTOCOL_HASH = "60e394c6979122b1"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5294,8 +5294,8 @@ class PictureLayout(TypedDict):
     attribution: NotRequired[str]
     """Whose data it is, at the bottom right. (at most 500 characters)"""
     legend: NotRequired[bool]
-    """Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
-    (default False)
+    """Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and
+    three sizes where sizes follow a field; what does not fit is counted. (default False)
     """
     scaleBar: NotRequired[bool]
     """Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
