@@ -65,6 +65,8 @@ package struct ClusterPortrayal: Sendable {
     labels.labels(of: cluster).map { $0.scaled(by: symbolScale) }
   }
 
+  package var hasLabels: Bool { !labels.isEmpty }
+
   package var hasPopups: Bool { reduction.isPopupEnabled && reduction.popup != nil }
 
   /// The popup of a cluster; nil if none is defined.
@@ -77,6 +79,6 @@ package struct ClusterPortrayal: Sendable {
   var reach: Double {
     let largest =
       isSizedByRenderer ? renderer.largest : renderer.entries.map { $0.symbol.sized(reduction.maxSymbolSize) }
-    return largest.map { $0.scaled(by: symbolScale).reach }.max() ?? 0
+    return largest.map { $0.scaled(by: symbolScale).widestReach }.max() ?? 0
   }
 }

@@ -63,7 +63,7 @@ package struct DrawnClusters: Sendable {
   ///
   /// - Complexity: O(log n + nodes near the circle); where the renderer reads statistics, O(points of these).
   func hits(
-    of layer: DrawnLayer, in circle: ScreenCircle, of view: View, _ transformer: any CoordinateTransformer,
+    of layer: DrawnLayer, in circle: ScreenCircle, of view: View, _ transformer: any CoordinateTransformer, _ meter: TextMeter?,
     checking check: CancellationCheck
   ) throws -> [ClusterHit] {
     guard let extent = features.store.extent else { return [] }
@@ -77,22 +77,26 @@ package struct DrawnClusters: Sendable {
     let rows = try portrayal.attributes.rows(of: near, in: features, withStatistics: portrayal.needsStatistics) {
       try check(0.6 + 0.4 * $0)
     }
+    var meter = meter
+    try meter?.learn(rows.lazy.flatMap { portrayal.symbol(of: $0, among: features.tree.count)?.texts ?? [] })
     return try zip(near, rows).reversed().compactMap { node, row in
-      let distance = try distance(of: row, area)
+      let distance = try distance(of: row, area, meter)
       guard distance <= circle.radius + HitArea.rounding else { return nil }
       return ClusterHit(node: node, distance: distance <= HitArea.rounding ? 0 : distance)
     }
   }
 
-  private func distance(of cluster: FeatureRow, _ area: HitArea) throws(TransformError) -> Double {
+  private func distance(of cluster: FeatureRow, _ area: HitArea, _ meter: TextMeter?) throws(TransformError) -> Double {
     guard let position = cluster.position, let place = try area.place(of: position) else { return .infinity }
-    return area.distance(at: place) { portrayal.symbol(of: cluster, among: features.tree.count) }
+    return area.distance(at: place, meter) { portrayal.symbol(of: cluster, among: features.tree.count) }
   }
 }
 
 /// A cluster whose symbol is within a circle.
 package struct ClusterHit: Sendable {
   package let node: ClusterNode
-  /// Distance from the circle's center, in device-independent pixels; 0 on the symbol.
+  /// Distance from the circle's center, in device-independent pixels; 0 on what was hit.
   package let distance: Double
+  /// Whether its label was hit, not its symbol.
+  package var isLabel = false
 }

@@ -64,6 +64,9 @@ package struct DrawnLayer: Sendable {
     try clusters?.forEachItem(selectionColor: selectionColor, checking: { try check(0.5 + 0.5 * $0) }, body)
   }
 
+  /// Whether it may have labels at its scale.
+  package var hasLabels: Bool { !labels.isEmpty || clustering != nil && clusterPortrayal?.hasLabels == true }
+
   /// The popups of rows; empty if popups are disabled.
   package func popups(of rows: [FeatureRow]) -> [SymbologyProtocol.Popup] {
     Portraying.popups(rows, portrayal, store.schema, name: name, by: conventions)

@@ -7,6 +7,8 @@ import Geometry
 struct GeometryDistance {
   let frame: ScreenFrame
   let symbol: Symbol
+  /// Has measured the symbol's texts; nil to estimate their sizes.
+  var meter: TextMeter?
   /// Called every few ten thousand positions; throws to cancel.
   let check: () throws -> Void
 
@@ -18,7 +20,7 @@ struct GeometryDistance {
   /// - Parameter geometry: in the map's reference.
   func distance(to geometry: Geometry) throws -> Double {
     switch geometry {
-    case .point(let point): return point.map { symbol.distance(from: -frame.offset(x: $0.x, y: $0.y)) } ?? .infinity
+    case .point(let point): return point.map { symbol.distance(from: -frame.offset(x: $0.x, y: $0.y), meter) } ?? .infinity
     case .multiPoint(let points): return try distance(toPoints: points)
     case .lineString(let line): return try distance(toLines: [line])
     case .multiLineString(let lines): return try distance(toLines: lines)
@@ -36,7 +38,7 @@ struct GeometryDistance {
 
   private func distance(toPoints points: Positions) throws -> Double {
     var result = Double.infinity
-    try forEach(points) { offset in result = min(result, symbol.distance(from: -offset)) }
+    try forEach(points) { offset in result = min(result, symbol.distance(from: -offset, meter)) }
     return result
   }
 

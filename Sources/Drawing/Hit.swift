@@ -20,8 +20,10 @@ package struct ScreenCircle: Sendable {
 /// A feature or graphic that is drawn within a circle.
 package struct Hit: Sendable {
   package let row: UInt32
-  /// Distance from the circle's center, in device-independent pixels; 0 on the drawn geometry.
+  /// Distance from the circle's center, in device-independent pixels; 0 on what was hit.
   package let distance: Double
+  /// Whether a label was hit, not the symbol.
+  package var isLabel = false
 }
 
 /// The hits of a layer or an overlay, in reverse drawing order.
@@ -51,30 +53,58 @@ extension DrawnLayer {
   ///
   /// - Parameters:
   ///   - clusters: the clusters drawn in place of points; nil if points are not clustered.
+  ///   - labels: those of the layer, which are drawn above all else.
+  ///   - meter: measures texts; nil to estimate their sizes.
   ///   - check: called from time to time with the fraction done.
   ///   - cancellation: called at least every few milliseconds; throws to cancel.
   /// - Throws: also if the layer's reference cannot be transformed to the view's.
   /// - Complexity: O(log n + candidates). Candidates are features near the circle, except those below the first `limit` hits.
   package func hits(
-    in circle: ScreenCircle, of view: View, limit: Int, clusters: DrawnClusters? = nil,
-    _ transformer: any CoordinateTransformer, checking check: CancellationCheck,
+    in circle: ScreenCircle, of view: View, limit: Int, clusters: DrawnClusters? = nil, labels: [PlacedLabel] = [],
+    _ transformer: any CoordinateTransformer, _ meter: TextMeter? = nil, checking check: CancellationCheck,
     cancellation: @escaping () throws -> Void
   ) throws -> Hits {
-    let clusterHits = try clusters?.hits(of: self, in: circle, of: view, transformer) { try check(0.1 * $0) } ?? []
+    let labelled = hits(on: labels, in: circle, limit: limit, clusters)
+    let left = limit - labelled.count
+    let names = Set(labelled.clusters.map(\.node))
+    let clusterHits = try clusters?.hits(of: self, in: circle, of: view, transformer, meter) { try check(0.1 * $0) }
+      .filter { !names.contains($0.node) } ?? []
     var result = try hits(
-      in: circle, of: view, limit: max(limit - clusterHits.count, 0), besides: clusters, transformer,
+      in: circle, of: view, limit: max(left - clusterHits.count, 0), besides: clusters, Set(labelled.hits.map(\.row)), transformer, meter,
       checking: { try check(0.1 + 0.9 * $0) }, cancellation)
-    result.clusters = Array(clusterHits.prefix(limit))
-    result.exceedsLimit = result.exceedsLimit || clusterHits.count > limit
+    result.clusters = labelled.clusters + clusterHits.prefix(left)
+    result.hits = labelled.hits + result.hits
+    result.exceedsLimit = result.exceedsLimit || labelled.exceedsLimit || clusterHits.count > left
+    return result
+  }
+
+  /// The features and clusters whose labels are within a circle, each once, the nearest first.
+  private func hits(on labels: [PlacedLabel], in circle: ScreenCircle, limit: Int, _ clusters: DrawnClusters?) -> Hits {
+    let point = SIMD2(circle.x, circle.y)
+    let near = labels.map { (label: $0, distance: $0.distance(from: point)) }.filter { $0.distance <= circle.radius + HitArea.rounding }
+    var (result, seen): (Hits, Set<UInt32>) = (Hits(), [])
+    for (label, distance) in near.sorted(by: { $0.distance < $1.distance }) {
+      guard let row = store.row(of: label.id), seen.insert(row).inserted else { continue }
+      guard result.count < limit else {
+        result.exceedsLimit = true
+        break
+      }
+      let distance = distance <= HitArea.rounding ? 0 : distance
+      if let node = clusters?.features.node(ofRow: row, zoom: clusters?.zoom ?? 0), node.isCluster {
+        result.clusters.append(ClusterHit(node: node, distance: distance, isLabel: true))
+      } else {
+        result.hits.append(Hit(row: row, distance: distance, isLabel: true))
+      }
+    }
     return result
   }
 
   private func hits(
-    in circle: ScreenCircle, of view: View, limit: Int, besides clusters: DrawnClusters?,
-    _ transformer: any CoordinateTransformer, checking check: CancellationCheck,
+    in circle: ScreenCircle, of view: View, limit: Int, besides clusters: DrawnClusters?, _ known: Set<UInt32>,
+    _ transformer: any CoordinateTransformer, _ meter: TextMeter?, checking check: CancellationCheck,
     _ cancellation: @escaping () throws -> Void
   ) throws -> Hits {
-    var search = try LayerSearch(self, clusters, circle, view, transformer, checking: cancellation)
+    var search = try LayerSearch(self, clusters, circle, view, transformer, meter, checking: cancellation)
     let rows = try search.candidates(transformer) { try check(0.2 * $0) }
     var result = Hits()
     // Most searches end after a few rows, so runs are short first and then longer.
@@ -82,7 +112,8 @@ extension DrawnLayer {
     while end > 0 {
       try check(1 - 0.8 * Double(end) / Double(rows.count))
       let start = max(0, end - count)
-      for hit in try search.hits(among: Array(rows[start..<end]), limit: limit + 1 - result.hits.count) {
+      let run = known.isEmpty ? Array(rows[start..<end]) : rows[start..<end].filter { !known.contains($0) }
+      for hit in try search.hits(among: run, limit: limit + 1 - result.hits.count) {
         result.hits.append(hit)
       }
       guard result.hits.count <= limit else {

@@ -80,11 +80,13 @@ struct HitArea {
 
   /// The distance in pixels from the circle's center to a symbol at a map position; infinite out of reach.
   ///
-  /// - Parameter symbol: called within reach; nil if nothing is drawn.
-  func distance(at place: SIMD2<Double>, to symbol: () -> Symbol?) -> Double {
+  /// - Parameters:
+  ///   - meter: has measured the symbol's texts; nil to estimate their sizes.
+  ///   - symbol: called within reach; nil if nothing is drawn.
+  func distance(at place: SIMD2<Double>, _ meter: TextMeter?, to symbol: () -> Symbol?) -> Double {
     let frames = frames(at: place)
     guard frames.contains(where: { isNear(place, $0) }), let symbol = symbol() else { return .infinity }
-    return frames.reduce(.infinity) { min($0, symbol.distance(from: -$1.offset(x: place.x, y: place.y))) }
+    return frames.reduce(.infinity) { min($0, symbol.distance(from: -$1.offset(x: place.x, y: place.y), meter)) }
   }
 
   private func isNear(_ place: SIMD2<Double>, _ frame: ScreenFrame) -> Bool {

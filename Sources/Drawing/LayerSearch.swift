@@ -14,25 +14,30 @@ struct LayerSearch {
   private let check: () throws -> Void
   private let drawsNothing: Bool
   var symbols = OwnSymbols()
+  /// Measures texts that are drawn; nil where their sizes are estimated, or there are none.
+  private var meter: TextMeter?
 
-  /// - Parameter circle: nil for the whole screen.
+  /// - Parameters:
+  ///   - circle: nil for the whole screen.
+  ///   - meter: measures texts; nil to estimate their sizes.
   init(
     _ layer: DrawnLayer, _ clusters: DrawnClusters?, _ circle: ScreenCircle?, _ view: View,
-    _ transformer: any CoordinateTransformer, checking check: @escaping () throws -> Void
+    _ transformer: any CoordinateTransformer, _ meter: TextMeter? = nil, checking check: @escaping () throws -> Void
   ) throws {
     (self.layer, self.clusters, self.check) = (layer, clusters, check)
     radius = (circle?.radius ?? 0) + HitArea.rounding
     let largest = try layer.symbols.largest(in: layer.store, checking: check)
-    let rules = largest.map { $0.scaled(by: layer.symbolScale).reach }.max() ?? 0
+    let rules = largest.map { $0.scaled(by: layer.symbolScale).widestReach }.max() ?? 0
     var known: [String: Double] = [:]
     let own = try layer.store.greatestSymbol { text in
       if let reach = known[text] { return reach }
       try check()
-      let reach = OwnSymbols.parsed(text)?.reach ?? 0
+      let reach = OwnSymbols.parsed(text)?.widestReach ?? 0
       if known.count < OwnSymbols.limit { known[text] = reach }
       return reach
     }
     drawsNothing = largest.isEmpty && own == nil && (circle != nil || layer.labels.isEmpty)
+    self.meter = own != nil || largest.contains { !$0.texts.isEmpty } ? meter : nil
     let symbolReach = max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
     area =
       if let circle {
@@ -91,6 +96,7 @@ struct LayerSearch {
     // Features without a symbol are skipped before positions are transformed.
     let shown = Array(try shown(rows) { layer.symbols.hasSymbol($0) }.reversed())
     let points = try area.transform.map { try positions(of: shown, $0) }
+    if meter != nil { try measureTexts(of: shown) }
     var hits: [Hit] = []
     for (index, row) in shown.enumerated() {
       guard let feature = layer.store[row], feature.isVisible else { continue }
@@ -108,6 +114,12 @@ struct LayerSearch {
       if hits.count == limit { break }
     }
     return hits
+  }
+
+  private mutating func measureTexts(of rows: [UInt32]) throws {
+    var texts: [TextSymbol] = []
+    for row in rows { if let feature = layer.store[row], let symbol = symbols.symbol(of: feature, layer) { texts += symbol.texts } }
+    try meter?.learn(texts)
   }
 
   /// The rows that the layer draws one by one, not in clusters, in the order given.
@@ -145,8 +157,8 @@ struct LayerSearch {
   }
 
   private mutating func distance(of feature: FeatureRow, at place: SIMD2<Double>) -> Double {
-    let (area, layer) = (area, layer)
-    return area.distance(at: place) { symbols.symbol(of: feature, layer) }
+    let (area, layer, meter) = (area, layer, meter)
+    return area.distance(at: place, meter) { symbols.symbol(of: feature, layer) }
   }
 
   private mutating func distance(of feature: FeatureRow) throws -> Double {
@@ -160,7 +172,7 @@ struct LayerSearch {
     guard let box = geometry.envelope else { return .infinity }
     var nearest = Double.infinity
     for frame in area.frames(of: box) where nearest > 0 {
-      nearest = min(nearest, try GeometryDistance(frame: frame, symbol: symbol, check: check).distance(to: geometry))
+      nearest = min(nearest, try GeometryDistance(frame: frame, symbol: symbol, meter: meter, check: check).distance(to: geometry))
     }
     return nearest
   }

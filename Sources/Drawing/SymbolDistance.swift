@@ -22,13 +22,15 @@ extension SIMD2<Double> {
 extension Symbol {
   /// Distance to the symbol drawn at a point; infinite if it draws no points.
   ///
-  /// - Parameter vector: the offset from the point.
-  func distance(from vector: ScreenVector) -> Double {
+  /// - Parameters:
+  ///   - vector: the offset from the point.
+  ///   - meter: has measured the texts; nil to estimate their sizes.
+  func distance(from vector: ScreenVector, _ meter: TextMeter? = nil) -> Double {
     switch self {
     case .simpleMarker(let marker): marker.distance(from: vector)
-    case .text(let text): text.distance(from: vector)
+    case .text(let text): text.distance(from: vector, meter)
     case .simpleLine, .simpleFill: .infinity
-    case .composite(let parts): parts.reduce(.infinity) { min($0, $1.distance(from: vector)) }
+    case .composite(let parts): parts.reduce(.infinity) { min($0, $1.distance(from: vector, meter)) }
     }
   }
 
@@ -69,17 +71,23 @@ extension Symbol {
     }
   }
 
-  /// An upper bound of the distance from a geometry to its drawn symbol.
-  var reach: Double {
+  /// An upper bound of the distance from a geometry to its drawn symbol, whatever the fonts.
+  var widestReach: Double { reach(texts: 4) }
+
+  /// An upper bound of the distance from a geometry to its drawn symbol, with texts of the estimated size.
+  var reach: Double { reach(texts: 1) }
+
+  /// - Parameter factor: how much larger texts may be than is estimated.
+  private func reach(texts factor: Double) -> Double {
     switch self {
     case .simpleMarker(let marker):
       // The outline of a triangle reaches farthest, at its tip.
       hypot(marker.xOffset, marker.yOffset) + marker.size / 2 * 2.squareRoot()
         + max((marker.outline?.reach ?? 0) * 5.0.squareRoot(), 0.5)
-    case .text(let text): hypot(text.xOffset, text.yOffset) + hypot(text.width, text.height) + text.haloWidth
+    case .text(let text): hypot(text.xOffset, text.yOffset) + factor * hypot(text.width, text.height) + text.haloWidth
     case .simpleLine(let line): line.reach
     case .simpleFill(let fill): fill.outline?.reach ?? 0
-    case .composite(let parts): parts.map(\.reach).max() ?? 0
+    case .composite(let parts): parts.map { $0.reach(texts: factor) }.max() ?? 0
     }
   }
 }
@@ -137,11 +145,12 @@ extension TextSymbol {
   fileprivate var width: Double { size / 2 * Double(lines.map(\.count).max() ?? 0) }
   fileprivate var height: Double { size * Double(lines.count) }
 
-  fileprivate func distance(from vector: ScreenVector) -> Double {
+  fileprivate func distance(from vector: ScreenVector, _ meter: TextMeter?) -> Double {
     guard !text.string.isEmpty else { return .infinity }
     // The text is rotated about its point.
     let place = (vector - ScreenVector(xOffset, -yOffset)).turned(by: -angle)
-    let (width, height) = (width, height)
+    let measured = meter?[self]
+    let (width, height) = measured.map { (Double($0.width), Double($0.height)) } ?? (width, height)
     let left =
       switch horizontalAlignment {
       case .left, .justify: 0.0
@@ -152,7 +161,8 @@ extension TextSymbol {
       switch verticalAlignment {
       case .top: 0.0
       case .middle: -height / 2
-      case .baseline, .bottom: -height
+      case .baseline: measured.map { -Double($0.ascent) } ?? -height
+      case .bottom: -height
       }
     let x = max(left - place.x, place.x - left - width, 0)
     let y = max(top - place.y, place.y - top - height, 0)

@@ -101,7 +101,7 @@ extension Client {
     let progress = ProgressGate()
     let worker = Worker(
       files: files, readers: readers, resultBytes: host.configuration.limits.resultBytes,
-      documentLimits: host.configuration.documentLimits, hasFonts: hasFonts
+      documentLimits: host.configuration.documentLimits, hasFonts: hasFonts, host.labels
     ) { [loop] fraction in
       progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
     }

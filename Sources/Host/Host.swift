@@ -75,6 +75,7 @@ public final class Host {
   private(set) var isTraced = false
   /// Number of steps that the trace has.
   var tracedSteps = 0
+  let labels = LabelMemory()
   /// The files of sources.
   var followed: [ObjectReference: FollowedFile] = [:]
   /// Which files sources may follow, and jobs read and write.

@@ -33,7 +33,7 @@ extension Canvas {
     let angle = Double(angle) * .pi / 180
     if isOfNumbers {
       turned(cairo, place, angle) { c.pointee.cairo_rectangle(cairo, x, y, layout.width, layout.height) }
-      c.pointee.cairo_fill(cairo)
+      fillBoxes(font)
       return
     }
     func draw(_ target: OpaquePointer?, _ show: (OpaquePointer?, OpaquePointer?) -> Void) {
@@ -55,6 +55,21 @@ extension Canvas {
     }
     setSource(font.color)
     draw(cairo, c.pointee.pango_cairo_show_layout)
+    c.pointee.cairo_new_path(cairo)
+  }
+
+  /// Fills the boxes of texts and their halos, in pictures of numbers.
+  private func fillBoxes(_ font: Font) {
+    // Boxes overlap where a line turns.
+    c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_WINDING)
+    c.pointee.cairo_fill_preserve(cairo)
+    c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_EVEN_ODD)
+    if font.hasHalo {
+      c.pointee.cairo_set_line_width(cairo, 2 * Double(font.haloWidth) * scale)
+      c.pointee.cairo_set_dash(cairo, nil, 0, 0)
+      c.pointee.cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND)
+      c.pointee.cairo_stroke(cairo)
+    }
     c.pointee.cairo_new_path(cairo)
   }
 
@@ -149,10 +164,7 @@ extension Canvas {
       each(cairo) { cluster in
         c.pointee.cairo_rectangle(cairo, -cluster.width / 2, -layout.height / 2, cluster.width, layout.height)
       }
-      // Boxes overlap where the line turns.
-      c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_WINDING)
-      c.pointee.cairo_fill(cairo)
-      c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_EVEN_ODD)
+      fillBoxes(font)
       return
     }
     if font.hasHalo {

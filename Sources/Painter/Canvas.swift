@@ -5,7 +5,7 @@ import Pictures
 
 /// Takes the bytes of a picture.
 final class Sink {
-  private let write: (UnsafeRawBufferPointer) -> Bool
+  private var write: (UnsafeRawBufferPointer) -> Bool
   /// Those that are kept to the end.
   var kept: [UInt8]?
 
@@ -23,6 +23,12 @@ final class Sink {
     }
     return write(bytes)
   }
+
+  /// Takes what follows elsewhere.
+  func begin(_ write: @escaping (UnsafeRawBufferPointer) -> Bool) { self.write = write }
+
+  /// Takes nothing until it begins anew.
+  func pause() { write = { _ in false } }
 
   /// Passes on what was kept.
   func flush(_ bytes: [UInt8]) -> Bool {
@@ -105,10 +111,21 @@ final class Canvas {
     try check()
     c.pointee.cairo_set_fill_rule(cairo, CAIRO_FILL_RULE_EVEN_ODD)
     if items != nil { c.pointee.cairo_set_antialias(cairo, CAIRO_ANTIALIAS_NONE) }
+  }
+
+  func beginPage() throws(PaintFault) {
     if job.background & 0xff != 0, items == nil {
       setSource(job.background)
       c.pointee.cairo_paint(cairo)
     }
+    try check()
+  }
+
+  /// Ends a page that another follows.
+  func endPage() throws(PaintFault) {
+    c.pointee.cairo_show_page(cairo)
+    try check()
+    sink.pause()
   }
 
   deinit {

@@ -15,6 +15,8 @@ public final class Painter {
   let c: UnsafePointer<ccairo_functions>
   let texts: TextLayouts
   let stamps = StampStore()
+  /// A PDF of which further pages are to come.
+  private var book: Canvas?
 
   public init() throws(PaintFault) {
     c = try Self.functions()
@@ -51,9 +53,21 @@ public final class Painter {
     _ job: PictureJob, _ words: UnsafeRawBufferPointer, to sink: @escaping (UnsafeRawBufferPointer) -> Bool
   ) throws(PaintFault) -> PaintNotes {
     texts.notes = PaintNotes()
-    let canvas = try Canvas(self, job, sink)
+    let canvas: Canvas
+    if job.isFirst {
+      canvas = try Canvas(self, job, sink)
+    } else {
+      guard let book else { throw .failed(reason: "the page belongs to no book") }
+      book.sink.begin(sink)
+      canvas = book
+    }
+    book = nil
+    try canvas.beginPage()
     try canvas.draw(words)
-    try canvas.finish()
+    if job.isLast { try canvas.finish() } else {
+      try canvas.endPage()
+      book = canvas
+    }
     return texts.notes
   }
 

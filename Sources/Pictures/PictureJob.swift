@@ -17,6 +17,8 @@ public struct PictureJob: Hashable, Sendable {
   public var ratio: Double
   /// 0xRRGGBBAA; 0 for transparent.
   public var background: UInt32
+  /// Whether a file begins and ends with it; else it is one of several pages of a PDF, which one painter paints in their order.
+  public var (isFirst, isLast) = (true, true)
 
   public init(_ format: PictureFormat, width: Double, height: Double, ratio: Double = 1, background: UInt32 = 0) {
     (self.format, self.width, self.height, self.ratio) = (format, width, height, ratio)

@@ -67,6 +67,15 @@ public final class Painters: Sendable {
     return picture
   }
 
+  /// The pages of a PDF, which are painted one after the other.
+  ///
+  /// - Parameter job: that of each.
+  public func pages(_ job: PictureJob) throws(PaintError) -> PagePainter {
+    guard job.isPaintable else { throw .tooLarge }
+    guard let process = processes.ownProcess() else { throw .processFailed(signal: nil) }
+    return PagePainter(self, job, process)
+  }
+
   /// The sizes of texts, in the order in which they are in a list of fonts and texts.
   public func measure(_ words: [UInt32], isCancelled: () -> Bool) throws(PaintError) -> [TextSize] {
     guard !words.isEmpty else { return [] }
@@ -79,15 +88,19 @@ public final class Painters: Sendable {
     return (0..<floats.count / 3).map { TextSize(width: floats[3 * $0], height: floats[3 * $0 + 1], ascent: floats[3 * $0 + 2]) }
   }
 
-  private func run(
-    _ request: ReaderRequest, _ words: [UInt32], _ isCancelled: () -> Bool
+  /// - Parameter process: one's own; nil for any.
+  fileprivate func run(
+    _ request: ReaderRequest, _ words: [UInt32], in process: ReaderHandle? = nil, _ isCancelled: () -> Bool
   ) throws(PaintError) -> (reply: ReaderReply, message: Message) {
     guard let file = words.withUnsafeBytes({ SharedMemory.file(holding: $0) }) else {
       throw .failed(reason: "shared memory: \(errorText())")
     }
     defer { close(file) }
     let answer: (reply: ReaderReply, message: Message)
-    do throws(ProcessFault) { answer = try processes.run(request, file, isCancelled) } catch {
+    do throws(ProcessFault) {
+      answer =
+        if let process { try processes.run(request, in: process, file, isCancelled) } else { try processes.run(request, file, isCancelled) }
+    } catch {
       switch error {
       case .cancelled: throw .cancelled
       case .ended(let signal): throw .processFailed(signal: signal)
@@ -100,5 +113,30 @@ public final class Painters: Sendable {
     case .refused(_, let reason): throw .failed(reason: reason)
     default: return answer
     }
+  }
+}
+
+/// Paints the pages of one PDF in a process of its own, so that no more than one of them is in memory.
+public final class PagePainter {
+  private let painters: Painters
+  private var job: PictureJob
+  private let process: ReaderHandle
+
+  fileprivate init(_ painters: Painters, _ job: PictureJob, _ process: ReaderHandle) {
+    (self.painters, self.job, self.process) = (painters, job, process)
+  }
+
+  deinit { process.end() }
+
+  /// Paints the next page.
+  ///
+  /// - Returns: the bytes that follow those of the pages before it.
+  public func paint(_ words: [UInt32], isLast: Bool, isCancelled: () -> Bool) throws(PaintError) -> PaintedPicture {
+    job.isLast = isLast
+    let (reply, message) = try painters.run(.paint(job), words, in: process, isCancelled)
+    job.isFirst = false
+    guard case .painted(let notes) = reply, let file = message.files.first else { throw .processFailed(signal: nil) }
+    // A file of no bytes is not mapped.
+    return PaintedPicture(notes, SharedMemory.map(file) ?? UnsafeRawBufferPointer(start: nil, count: 0))
   }
 }

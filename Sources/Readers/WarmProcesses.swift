@@ -48,15 +48,37 @@ final class WarmProcesses: Sendable {
     throw .ended(signal: process.endSignal())
   }
 
+  /// A process for requests that belong together; nil if none starts.
+  func ownProcess() -> ReaderHandle? { ReaderHandle(executable, arguments) }
+
+  /// Runs a request in a process of one's own.
+  func run(
+    _ request: ReaderRequest, in process: ReaderHandle, _ file: CInt, _ isCancelled: () -> Bool
+  ) throws(ProcessFault) -> (reply: ReaderReply, message: Message) {
+    while !takeTurn() {
+      guard !isCancelled() else { throw .cancelled }
+      pauseThread()
+    }
+    defer { state.withLock { $0.free += 1 } }
+    guard let reply = try exchange(process, request, file, isCancelled) else { throw .ended(signal: process.endSignal()) }
+    return reply
+  }
+
   /// Nil if the process has died.
   private func answer(
     _ process: ReaderHandle, _ request: ReaderRequest, _ file: CInt, _ isCancelled: () -> Bool
   ) throws(ProcessFault) -> (reply: ReaderReply, message: Message)? {
+    guard let answer = try exchange(process, request, file, isCancelled) else { return nil }
+    keep(process)
+    return answer
+  }
+
+  private func exchange(
+    _ process: ReaderHandle, _ request: ReaderRequest, _ file: CInt, _ isCancelled: () -> Bool
+  ) throws(ProcessFault) -> (reply: ReaderReply, message: Message)? {
     do throws(ChannelError) {
       try process.send(request, files: [file])
-      let (reply, message) = try process.receive("", isCancelled: isCancelled)
-      keep(process)
-      return (reply, message)
+      return try process.receive("", isCancelled: isCancelled)
     } catch {
       switch error {
       case .closed: return nil

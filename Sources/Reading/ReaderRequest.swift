@@ -124,6 +124,8 @@ extension ReaderRequest {
       writer.key("sizes")
       writer.array([job.width, job.height, job.ratio]) { $1.exact($0) }
       writer.member("background", Int(job.background))
+      writer.member("isFirst", job.isFirst)
+      writer.member("isLast", job.isLast)
     case .compute(let operation, let numbers, let mends):
       writer.member("operation", operation)
       writer.member("numbers", numbers)
@@ -164,10 +166,11 @@ extension ReaderRequest {
     case .paint:
       let sizes = try json["sizes"].array { number throws(JSONError) in try number.double() }
       guard sizes.count == 3 else { throw json.error(expected: "three sizes") }
-      self = .paint(
-        PictureJob(
-          try json["format"].word(), width: sizes[0], height: sizes[1], ratio: sizes[2],
-          background: UInt32(truncatingIfNeeded: try json["background"].integer())))
+      var job = PictureJob(
+        try json["format"].word(), width: sizes[0], height: sizes[1], ratio: sizes[2],
+        background: UInt32(truncatingIfNeeded: try json["background"].integer()))
+      (job.isFirst, job.isLast) = (try json["isFirst"].bool(), try json["isLast"].bool())
+      self = .paint(job)
     case .compute:
       let numbers = try json["numbers"].array { number throws(JSONError) in try number.double() }
       self = .compute(try json["operation"].string(), numbers, mends: try json["mends"].bool())

@@ -47,7 +47,7 @@ class Painter:
             view = view[os.write(file, view):]
         fcntl.fcntl(file, F_ADD_SEALS, SEALS)
         text = json.dumps(
-            {"type": "paint", "format": picture, "sizes": [WIDTH, HEIGHT, 1], "background": 0xFFFFFFFF}).encode()
+            {"type": "paint", "format": picture, "sizes": [WIDTH, HEIGHT, 1], "background": 0xFFFFFFFF, "isFirst": True, "isLast": True}).encode()
         socket.send_fds(self.channel, [struct.pack("<I", len(text)) + text], [file])
         os.close(file)
         answer, files, _, _ = socket.recv_fds(self.channel, 1 << 16, 4)

@@ -125,7 +125,7 @@ import Testing
     ]
   }
 
-  private func placed() throws -> [PlacedLabel] { try picture().placedLabels(measuredBy: TextSize.estimates) {} }
+  private func placed() throws -> [PlacedLabel] { try picture().placedLabels(measuredBy: TextMeter(measuredBy: TextSize.estimates)) {} }
 
   @Test mutating func `labels that would meet one of a lower id are left out, whatever the order of the features`() throws {
     try addOverlay("o", [(3, .point(Point(x: 0, y: 0))), (1, .point(Point(x: 0.01, y: 0)))], try Self.labels(.pointCenterRight))
@@ -160,7 +160,75 @@ import Testing
       #expect(abs(gap.x) >= label.size.x / 2 || abs(gap.y) >= label.size.y / 2)
     }
     let all = ScreenBox(SIMD2(0, 0), SIMD2(400, 300))
-    #expect(try picture().placedLabels(besides: [all], measuredBy: TextSize.estimates) {}.isEmpty)
+    #expect(try picture().placedLabels(besides: [all], measuredBy: TextMeter(measuredBy: TextSize.estimates)) {}.isEmpty)
+  }
+
+  private func hits(_ x: Double, _ radius: Double = 0, limit: Int = 10, _ meter: TextMeter? = nil) throws -> Hits {
+    let snapshot = try ViewSnapshot(of: ID("v"), in: world)
+    let layer = try #require(snapshot.layers.first)
+    return try layer.hits(
+      in: ScreenCircle(x: x, y: 150, radius: radius), of: snapshot.view, limit: limit, labels: try placed(), world.transformer, meter,
+      checking: { _ in }, cancellation: {})
+  }
+
+  @Test mutating func `a feature is hit once, by its label before its symbol and before what lies on it`() throws {
+    try addOverlay(
+      "o", [(1, .point(Point(x: 0, y: 0))), (2, .point(Point(x: 0.2, y: 0)))], [Self.marker] + Self.labels(.pointCenterRight))
+    let store = try #require(try ViewSnapshot(of: ID("v"), in: world).layers.first?.store)
+    func found(_ hits: Hits) -> [String] { hits.hits.compactMap { hit in store[hit.row].map { "\($0.id)\(hit.isLabel ? " label" : "")" } } }
+    // The second marker lies on the end of the first label, which is 12 wide from 206.6 on.
+    #expect(found(try hits(217)) == ["1 label", "2"])
+    #expect(found(try hits(217, limit: 1)) == ["1 label"])
+    #expect(try hits(217, limit: 1).exceedsLimit)
+    #expect(found(try hits(200)) == ["1"])
+    #expect(found(try hits(205, 10)) == ["1 label", "2"])
+    #expect(try hits(205, 10).hits.first.map { abs($0.distance - 3.57) < 0.1 } == true)
+    #expect(found(try hits(230, 2)) == ["2 label"])
+  }
+
+  @Test mutating func `texts have the sizes that are measured, each once`() throws {
+    let text = TextSymbol(text: "ab", color: .black, size: 10)
+    try addOverlay("o", [(1, .point(Point(x: 0, y: 0)))], [Self.renderer(.text(text))])
+    let memory = TextMemory()
+    var count = 0
+    func meter() -> TextMeter {
+      TextMeter(memory) { words in
+        count += 1
+        return TextSize.estimates(words).map { TextSize(width: 3 * $0.width, height: $0.height, ascent: 8) }
+      }
+    }
+    // Estimated to be 10 wide, around the middle.
+    #expect(try hits(206).isEmpty)
+    #expect(try hits(204).count == 1)
+    #expect(try hits(214, 0, limit: 10, meter()).count == 1)
+    #expect(try hits(216, 0, limit: 10, meter()).isEmpty)
+    #expect(count == 1)
+  }
+
+  @Test mutating func `degrees that a panel would cover are left out`() throws {
+    func texts(_ panels: [ScreenBox]) throws -> Set<String> {
+      var options = PictureOptions()
+      options.graticule = Graticule(interval: 1, color: .black)
+      options.panels = panels
+      return Set(try commands(picture(options)).filter { $0.hasPrefix("text") }.map { String($0.split(separator: " ")[1]) })
+    }
+    #expect(try texts([]) == ["1°W", "0°", "1°E", "1°N", "1°S"])
+    #expect(try texts([ScreenBox(SIMD2(0, 200), SIMD2(150, 300))]) == ["0°", "1°E", "1°N"])
+  }
+
+  @Test mutating func `a legend has three sizes of a layer whose sizes follow a field`() throws {
+    let ramp = try Ramp([.init(value: 0, output: 4.0), .init(value: 1000, output: 16)])
+    let sizes = VisualVariable(source: .field("name"), effect: .size(ramp))
+    let renderer = Renderer(.simple(SymbolEntry(symbol: .simpleMarker(SimpleMarkerSymbol(size: 8)))), visualVariables: [sizes])
+    try addOverlay("o", [(1, .point(Point(x: 0, y: 0)))], [MemberChange(.renderer, renderer), MemberChange(.name, "Cities")])
+    let snapshot = try ViewSnapshot(of: ID("v"), in: world)
+    var layout = PictureLayout()
+    layout.hasLegend = true
+    var picture = try picture()
+    try LayoutDrawing(layout, snapshot.layers, of: snapshot.view, in: world, measuredBy: TextSize.estimates).draw(to: &picture)
+    let drawn = try commands(picture)
+    #expect(drawn.filter { $0.hasPrefix("text") }.map { String($0.split(separator: " ")[1]) } == ["Cities", "0", "500", "1000"])
+    #expect(drawn.filter { $0.hasPrefix("marker") }.suffix(3) == ["marker circle 4", "marker circle 10", "marker circle 16"])
   }
 
   @Test mutating func `a line is labelled along it, and read from the left`() throws {

@@ -202,6 +202,28 @@ private let blue: UInt32 = 0x0000ffff
     #expect(!first.bytes.isEmpty)
   }
 
+  @Test func `pages of a PDF are painted one after the other, and what is no page of one is refused`() throws {
+    let painter = try Painter()
+    var writer = PictureWriter()
+    writer.set(Font(size: 14, color: red))
+    writer.text("Seite", at: SIMD2(50, 30), Anchor(.center, .middle))
+    var job = PictureJob(.pdf, width: 100, height: 60, background: 0xffffffff)
+    var bytes: [UInt8] = []
+    for page in 0..<3 {
+      (job.isFirst, job.isLast) = (page == 0, page == 2)
+      bytes += try paintBytes(job, writer.words, by: painter).bytes
+    }
+    #expect(bytes.starts(with: Array("%PDF".utf8)))
+    #expect(String(decoding: bytes, as: UTF8.self).contains("/Count 3"))
+    #expect(String(decoding: bytes.suffix(16), as: UTF8.self).contains("%%EOF"))
+    #expect(throws: PaintFault.self) { try paintBytes(job, writer.words, by: painter) }
+    // One that was begun and left leaves nothing in the next picture.
+    (job.isFirst, job.isLast) = (true, false)
+    _ = try paintBytes(job, writer.words, by: painter)
+    let single = PictureJob(.pdf, width: 100, height: 60)
+    #expect(try paintBytes(single, writer.words, by: painter).bytes == paintBytes(single, writer.words, by: Painter()).bytes)
+  }
+
   @Test func `a size that cannot be painted, and words that are none, are failures`() throws {
     let painter = try Painter()
     for (width, height, ratio) in [(0.0, 1.0, 1.0), (.nan, 1, 1), (20_000, 1, 1), (10_000, 10, 2), (16_384, 16_385, 1), (1, 1, -1)] {

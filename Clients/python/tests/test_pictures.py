@@ -12,10 +12,11 @@ import select
 import signal
 import struct
 import subprocess
+import tempfile
 import unittest
 import zlib
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from support import real_server
 
@@ -27,7 +28,7 @@ WORLDS, PIXELS = int(os.environ.get("GEOMODEL_PICTURES", "12")), 60
 MAPS = ["EPSG:3857", "EPSG:3857", "EPSG:4326", "EPSG:25832", "EPSG:3035", "EPSG:3995", "ESRI:54030"]
 REFERENCES = ["EPSG:4326", "EPSG:3857"]
 STYLES = ["solid", "solid", "solid", "dash", "dot", "longDashDot", "null"]
-Item = tuple[str, int]
+Item = tuple[str, int, str]
 
 
 def decoded(data: str) -> tuple[int, int, int, bytes]:
@@ -134,6 +135,15 @@ def part(dice: random.Random, kind: str) -> dict[str, Any]:
         return {"type": kind, "style": shape, "size": size, "angle": angle, "color": color(dice), **offsets, **edge}
     if kind == "simpleLine":
         return {"type": kind, "style": dice.choice(STYLES), "width": dice.choice([0, 1, 4, 20]), "color": color(dice)}
+    if kind == "text":
+        halo = {"haloColor": color(dice), "haloWidth": dice.choice([0, 1, 5])} if dice.random() < 0.4 else {}
+        sides = {
+            "horizontalAlignment": dice.choice(["left", "center", "right", "justify"]),
+            "verticalAlignment": dice.choice(["top", "middle", "baseline", "bottom"]),
+        }
+        turned = {"angle": dice.choice([0, dice.uniform(-360, 360)]), "xOffset": dice.choice([0, 20]), "yOffset": dice.choice([0, -9])}
+        text = dice.choice(["WWWW", "illi", "Ab\ncdef", "Łódź", "北京"])
+        return {"type": kind, "text": text, "size": dice.choice([8, 14, 30]), "color": color(dice), **halo, **sides, **turned}
     edge = {"outline": outline()} if dice.random() < 0.6 else {}
     return {"type": kind, "style": dice.choice(["solid", "solid", "cross", "forwardDiagonal", "null"]), "color": color(dice), **edge}
 
@@ -145,6 +155,8 @@ def symbol(dice: random.Random) -> dict[str, Any]:
     chosen = [kind for kind in kinds if dice.random() < 0.8] or kinds
     if dice.random() < 0.3:
         chosen.append("simpleMarker")
+    if dice.random() < 0.3:
+        chosen.append("text")
     dice.shuffle(chosen)
     return {"type": "composite", "symbols": [part(dice, kind) for kind in chosen]}
 
@@ -169,6 +181,7 @@ class World:
 
     def __init__(self, server: Any, dice: random.Random) -> None:
         self.server, self.dice = server, dice
+        self.labelled = 0
         self.width, self.height = float(dice.randint(120, 320)), float(dice.randint(100, 260))
         self.map, self.ratio = dice.choice(MAPS), dice.choice([1, 1, 1, 0.5, 2])
         around = {"EPSG:3995": (dice.uniform(-180, 180), dice.uniform(60, 89)), "EPSG:25832": (dice.uniform(6, 12), 52)}
@@ -201,9 +214,21 @@ class World:
             settings["min_scale"] = self.scale * dice.choice([0.5, 2])
         if dice.random() < 0.3:
             settings["feature_reduction"] = {"radius": dice.choice([20, 60]), "minSymbolSize": 8, "maxSymbolSize": 50}
+            if dice.random() < 0.3:
+                settings["feature_reduction"] |= {"labels": [{"expression": "cluster_count"}], "labelsEnabled": True}
             if dice.random() < 0.5:
                 settings["feature_reduction"]["renderer"] = {"type": "simple", "symbol": part(dice, "simpleMarker")}
         return settings
+
+    def labels(self, reference: str) -> dict[str, Any]:
+        """None in half of the cases."""
+        dice = self.dice
+        if dice.random() < 0.5:
+            return {}
+        symbol = {"type": "text", "size": dice.choice([8, 12, 30]), "angle": dice.choice([0, 0, 30]), "color": color(dice)}
+        if dice.random() < 0.4:
+            symbol |= {"haloColor": "#FFFFFF", "haloWidth": dice.choice([1, 4])}
+        return {"labels": [{"expression": "n * 12345", "symbol": symbol, "placement": dice.choice(PLACEMENTS)}], "labels_enabled": True}
 
     def layer(self, name: str, group: str | None) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
@@ -220,14 +245,14 @@ class World:
         server.layer.add(map="m", source=f"s-{name}", id=name, if_exists="replace", **inside)
         server.layer.load(layer=name)
         look = {"renderer": renderer(dice)} if dice.random() < 0.8 else {}
-        server.layer.update(layer=name, **self.appearance(), **look)
+        server.layer.update(layer=name, **self.appearance(), **look, **self.labels(reference))
 
     def overlay(self, name: str) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
         place = Place(server, dice, self.width, self.height, reference)
         if not place.groups:
             return
-        server.overlay.create(id=name, view="v", spatial_reference=reference, renderer=renderer(dice), **self.appearance())
+        server.overlay.create(id=name, view="v", spatial_reference=reference, renderer=renderer(dice), **self.appearance(), **self.labels(reference))
         graphics = []
         for index in range(dice.randint(5, 40)):
             graphic = {"id": index, "geometry": place.geometry(), "attributes": {"n": dice.randint(0, 9)}}
@@ -248,21 +273,29 @@ class World:
     def items(self, results: list[dict[str, Any]]) -> Iterator[tuple[Item, float]]:
         for result in results:
             name = result.get("layer") or result.get("overlay") or ""
-            clusters = zip(result.get("clusters", []), result.get("clusterDistances", []))
-            yield from (((name, cluster["id"]), far) for cluster, far in clusters)
-            yield from (((name, feature["id"]), far) for feature, far in zip(result.get("features", []), result["distances"]))
+            for kind, distances, parts in (
+                ("clusters", "clusterDistances", "clusterParts"), ("features", "distances", "parts")
+            ):
+                found = result.get(kind, [])
+                what = result.get(parts, ["symbol"] * len(found))
+                yield from (((name, each["id"], part), far) for each, far, part in zip(found, result.get(distances, []), what))
             yield from self.items(result.get("sublayerResults", []))
 
     def top(self, x: float, y: float) -> Item | None:
         if not (0 <= x <= self.width and 0 <= y <= self.height):
             return None
-        return next((item for item, _ in self.found(x, y)), None)
+        found = [item for item, _ in self.found(x, y)]
+        # Labels are above all layers.
+        return next((item for item in found if item[2] == "label"), found[0] if found else None)
 
     def disagreements(self, pixels: int) -> list[Any]:
         picture = self.server.view.render(view="v", pick=True, pixel_ratio=self.ratio)["picture"]
         width, height = picture["width"], picture["height"]
         numbers = struct.unpack(f"<{width * height}I", base64.b64decode(picture["pick"]["pixels"]))
-        items = [None, *((each.get("layer") or each["overlay"], each["id"]) for each in picture["pick"]["items"])]
+        items = [
+            None, *((each.get("layer") or each["overlay"], each["id"], each.get("part", "symbol")) for each in picture["pick"]["items"])
+        ]
+        self.labelled += sum(item is not None and item[2] == "label" for item in map(items.__getitem__, set(numbers)))
         wrong = []
         for _ in range(pixels):
             column, row = self.dice.randrange(width), self.dice.randrange(height)
@@ -286,13 +319,15 @@ class World:
 class PickTests(unittest.TestCase):
     def test_what_is_picked_is_what_is_identified(self) -> None:
         first = int(os.environ.get("GEOMODEL_PICTURES_SEED", "0"))
+        labelled = 0
         with geomodel.launch_sync(SERVER or "") as server:
             for seed in range(first, first + WORLDS):
                 with self.subTest(seed=seed):
                     world = World(server, random.Random(seed))
                     self.assertEqual(world.disagreements(PIXELS), [], (world.map, world.scale))
+                    labelled += world.labelled
                     server.map.close(map="m")
-
+        self.assertGreater(labelled, 0)
 
 
 class Estimated:
@@ -560,6 +595,203 @@ def read(file: Path) -> bytes:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return file.read_bytes()
     return b""
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class FoundLabelTests(unittest.TestCase):
+    """Placed labels are kept for `view/identify` until something changes that they depend on: `view/labels` places them anew."""
+
+    LABELS: dict[str, Any] = {"labels": [{"expression": "n", "symbol": {"type": "text", "size": 12}}], "labels_enabled": True}
+
+    def setUp(self) -> None:
+        server: Any = geomodel.launch_sync(SERVER or "")
+        self.server = server
+        self.addCleanup(server.close)
+        server.map.create(id="m", spatial_reference="EPSG:4326")
+        self.look()
+        server.layer.add_group(map="m", id="g")
+        groups: list[tuple[str, dict[str, Any]]] = [("l", {}), ("in", {"group": "g"})]
+        for name, group in groups:
+            features = [
+                {"type": "Feature", "id": id, "geometry": {"type": "Point", "coordinates": [id, id]}, "properties": {"n": f"{name}{id}"}}
+                for id in range(1, 9)
+            ]
+            data = {"type": "FeatureCollection", "features": features}
+            server.source.open_inline(id=f"s-{name}", data=data, spatial_reference="EPSG:4326")
+            server.layer.add(map="m", source=f"s-{name}", id=name, **group)
+            server.layer.load(layer=name)
+            server.layer.update(layer=name, **self.LABELS)
+        server.entity.create(id="e", fields=[{"name": "n", "type": "string"}], track_id_field="n")
+        server.entity.connect(entity_source="e")
+        server.layer.add(map="m", entity_source="e", id="moving")
+        server.layer.update(layer="moving", **self.LABELS)
+        server.overlay.create(id="o", view="v", spatial_reference="EPSG:4326", **self.LABELS)
+        self.add("o")
+
+    def look(self, x: float = 5, y: float = 5, scale: float = 2e7) -> None:
+        center = {"type": "Point", "coordinates": [x, y]}
+        viewpoint = {"type": "centerAndScale", "center": center, "targetScale": scale}
+        self.server.view.create(id="v", map="m", width=500, height=400, viewpoint=viewpoint, if_exists="reuse")
+        self.server.view.set_viewpoint(view="v", viewpoint=viewpoint)
+
+    def add(self, overlay: str) -> None:
+        graphics = [{"id": id, "geometry": {"type": "Point", "coordinates": [10 - id, id]}, "attributes": {"n": f"o{id}"}} for id in range(9)]
+        self.server.overlay.add_graphics(overlay=overlay, graphics=graphics)
+
+    def changes(self, dice: random.Random) -> list[Callable[[], Any]]:
+        server = self.server
+
+        def place() -> list[float]:
+            return [dice.uniform(0, 10), dice.uniform(1, 9)]
+
+        def point() -> dict[str, Any]:
+            return {"type": "Point", "coordinates": place()}
+
+        def layer(**changes: Any) -> Callable[[], Any]:
+            name = dice.choice(["l", "in"])
+            return lambda: server.layer.update(layer=name, **changes)
+
+        node = dice.choice(["m", "l", "o", "v", None])
+        scope = {"node": node} if node else {}
+        return [
+            lambda: server.overlay.replace_graphics(
+                overlay="o", graphics=[{"id": dice.randrange(9), "geometry": point(), "attributes": {"n": "moved"}}]),
+            lambda: server.overlay.update(overlay="o", is_visible=dice.random() < 0.7),
+            lambda: server.overlay.update(overlay="o", labels=[{"expression": "n", "symbol": {"type": "text", "size": dice.choice([8, 12, 20])}}]),
+            lambda: server.overlay.update(overlay="o", feature_reduction={"radius": 60, "labels": [{"expression": "cluster_count"}], "labelsEnabled": True}),
+            lambda: server.overlay.update(overlay="o", clear=["featureReduction"]),
+            layer(is_visible=dice.random() < 0.7),
+            layer(definition_expression=f"n <> 'l{dice.randrange(9)}'"),
+            layer(labels=[{"expression": "n", "symbol": {"type": "text", "size": dice.choice([9, 14])}}]),
+            layer(min_scale=dice.choice([1e7, 1e9])),
+            lambda: server.layer.update(layer="g", is_visible=dice.random() < 0.7),
+            lambda: server.layer.move(layer="l", index=dice.randrange(2)),
+            lambda: server.environment.set(key="symbolScale", value=dice.choice([1, 1.5]), **scope),
+            lambda: server.map.update(map="m", reference_scale=dice.choice([1e7, 2e7])),
+            lambda: self.look(dice.uniform(0, 10), dice.uniform(1, 9), dice.choice([1.5e7, 2e7, 3e7])),
+            lambda: server.view.resize(view="v", width=dice.choice([400, 500])),
+            lambda: server.entity.push(
+                entity_source="e", features=[{"type": "Feature", "geometry": point(), "properties": {"n": dice.choice("abc")}}]),
+            lambda: server.entity.purge(entity_source="e"),
+            server.edit.undo,
+            server.edit.redo,
+        ]
+
+    def test_labels_are_found_where_they_are_whatever_has_changed(self) -> None:
+        dice, found = random.Random(5), 0
+        for step in range(40 * WORLDS):
+            with contextlib.suppress(geomodel.GeoModelError):
+                dice.choice(self.changes(dice))()
+            labels = self.server.view.labels(view="v")["labels"]
+            for label in dice.sample(labels, min(2, len(labels))):
+                names = list(self.found(self.server.view.identify(view="v", screen_point=label["center"])["results"]))
+                name = label.get("layer") or label["overlay"]
+                self.assertIn(((name, label["id"]), "label"), names, (step, label))
+                found += 1
+            # Where none is, none is found.
+            x, y = dice.uniform(0, 400), dice.uniform(0, 400)
+            near = any(abs(x - each["center"]["x"]) <= each["width"] / 2 and abs(y - each["center"]["y"]) <= each["height"] / 2 for each in labels)
+            results = self.server.view.identify(view="v", screen_point={"x": x, "y": y})["results"]
+            self.assertEqual(near, any(part == "label" for _, part in self.found(results)), (step, x, y))
+        self.assertGreater(found, 10 * WORLDS)
+
+    def found(self, results: list[dict[str, Any]]) -> Iterator[tuple[tuple[str, int], str]]:
+        for result in results:
+            name = result.get("layer") or result.get("overlay") or ""
+            for kind, parts in (("clusters", "clusterParts"), ("features", "parts")):
+                for each, part in zip(result.get(kind, []), result.get(parts, [])):
+                    yield (name, each["id"]), part
+            yield from self.found(result["sublayerResults"])
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class SeriesTests(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.server: Any = geomodel.launch_sync(SERVER or "")
+        self.addCleanup(self.server.close)
+        self.server.map.create(id="m")
+        self.server.view.create(id="v", map="m", width=400, height=300)
+
+    def overlay(self, count: int) -> None:
+        self.server.overlay.create(id="o", view="v", renderer={"type": "simple", "symbol": {"type": "simpleFill", "color": "#FF0000"}})
+        graphics: list[Any] = []
+        for id in range(count):
+            x, y = id % 100, id // 100
+            ring = [[x, y], [x + 0.8, y], [x + 0.8, y + 0.5], [x, y + 0.5], [x, y]]
+            graphics.append({"id": id, "geometry": {"type": "Polygon", "coordinates": [ring]}, "attributes": {"name": f"No. {id}"}})
+        self.server.overlay.add_graphics(overlay="o", graphics=graphics)
+
+    def test_a_book_has_a_page_for_each_feature(self) -> None:
+        self.overlay(30)
+        file = self.folder / "book.pdf"
+        seen: list[Any] = []
+        series = self.server.options(progress=seen.append).view.render_series(
+            view="v", overlay="o", path=str(file), format="pdf", title_expression="name"
+        )["series"]
+        written = file.read_bytes()
+        self.assertEqual((series["bytes"], series["pages"][29]), (len(written), {"id": 29, "title": "No. 29"}))
+        self.assertTrue(written.startswith(b"%PDF") and written.rstrip().endswith(b"%%EOF"))
+        self.assertIn(b"/Count 30", written)
+        self.assertTrue(seen)
+
+    def test_pages_show_their_features(self) -> None:
+        self.overlay(12)
+        series = self.server.view.render_series(view="v", overlay="o", path=str(self.folder / "p.png"), ids=[2, 11])["series"]
+        self.assertEqual([Path(page["path"]).name for page in series["pages"]], ["p-1.png", "p-2.png"])
+        for page in series["pages"]:
+            width, height, channels, pixels = decoded(base64.b64encode(Path(page["path"]).read_bytes()).decode())
+            middle = channels * (height // 2 * width + width // 2)
+            self.assertEqual(pixels[middle : middle + 3], b"\xff\x00\x00")
+            self.assertEqual(pixels[:3], b"\xff\xff\xff")
+            # As wide as the page without its margins, of which there are two of a tenth of 300.
+            row = pixels[channels * (height // 2) * width : channels * (height // 2 + 1) * width]
+            red = [column for column in range(width) if row[channels * column : channels * column + 3] == b"\xff\x00\x00"]
+            self.assertAlmostEqual(red[-1] - red[0], 340, delta=3)
+
+    def test_a_book_that_is_cancelled_leaves_nothing(self) -> None:
+        self.overlay(900)
+        kept = self.folder / "kept.pdf"
+        kept.write_bytes(b"earlier")
+        with self.assertRaises(geomodel.errors.TimedOutError):
+            self.server.options(task_timeout=0.5).view.render_series(view="v", overlay="o", path=str(kept), format="pdf", replace=True)
+        self.assertGreater(self.server.view.render(view="v")["picture"]["bytes"], 0)
+        # It ends when its work has ended.
+        self.server.close()
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["kept.pdf"])
+        self.assertEqual(kept.read_bytes(), b"earlier")
+
+    def test_fences_are_drawn_with_their_buffers(self) -> None:
+        server = self.server
+        scale = 100_000
+        view = {"type": "centerAndScale", "center": {"type": "Point", "coordinates": [10, 60]}, "targetScale": scale}
+        server.view.set_viewpoint(view="v", viewpoint=view)
+        server.overlay.create(id="zones", view="v")
+        server.overlay.add_graphics(overlay="zones", graphics=[{"id": 1, "geometry": {"type": "Point", "coordinates": [10, 60]}}])
+        server.location.create_external(id="drive")
+        server.geotrigger.create(id="watch", feed="drive", fences="zones", buffer=1000)
+        for shown in (False, True):
+            width, height, channels, pixels = decoded(server.view.render(view="v", fences=shown)["picture"]["data"])
+            row = [pixels[channels * (150 * width + x) : channels * (150 * width + x) + 3] for x in range(width)]
+            inked = [x for x, color in enumerate(row) if color != b"\xff\xff\xff"]
+            self.assertEqual(bool(inked), shown)
+        # A kilometre is twice as long on this map, at 60 degrees.
+        self.assertAlmostEqual(inked[-1] - inked[0], 2 * 2 * 1000 / scale / 0.0254 * 96, delta=4)
+
+    def test_parts_are_the_picture(self) -> None:
+        asked: dict[str, Any] = {"view": "v", "width": 3000, "height": 3000, "layout": {"graticule": {"interval": 0.5}}}
+        self.server.view.set_viewpoint(
+            view="v", viewpoint={"type": "centerAndScale", "center": {"type": "Point", "coordinates": [10, 60]}, "targetScale": 1e7}
+        )
+        whole = self.server.view.render(**asked, format="svg")["picture"]
+        parts = self.server.parts("view/render", {**asked, "format": "svg"})
+        pieces = [part["data"] for part in parts]
+        self.assertGreater(len(pieces), 1)
+        self.assertLess(max(map(len, pieces)), 1 << 20)
+        self.assertEqual("".join(pieces), whole.pop("data"))
+        self.assertEqual(parts.result["picture"] if parts.result else None, whole)
 
 
 @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")

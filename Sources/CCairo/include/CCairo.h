@@ -18,7 +18,7 @@
   X(cairo_set_source) X(cairo_set_source_rgba) X(cairo_set_antialias) X(cairo_set_dash) X(cairo_set_fill_rule) X(cairo_set_line_cap) \
   X(cairo_set_line_join) X(cairo_set_line_width) X(cairo_translate) X(cairo_scale) X(cairo_rotate) X(cairo_new_path) \
   X(cairo_new_sub_path) X(cairo_move_to) X(cairo_line_to) X(cairo_close_path) X(cairo_arc) X(cairo_rectangle) X(cairo_fill) \
-  X(cairo_fill_preserve) X(cairo_stroke) X(cairo_clip) X(cairo_pattern_create_for_surface) X(cairo_pattern_set_extend) \
+  X(cairo_fill_preserve) X(cairo_show_page) X(cairo_stroke) X(cairo_clip) X(cairo_pattern_create_for_surface) X(cairo_pattern_set_extend) \
   X(cairo_pattern_set_filter) X(cairo_pattern_set_matrix) X(cairo_pattern_destroy) X(cairo_image_surface_create) \
   X(cairo_image_surface_create_for_data) X(cairo_image_surface_get_data) X(cairo_image_surface_get_stride) \
   X(cairo_image_surface_get_width) X(cairo_image_surface_get_height) X(cairo_surface_create_similar) X(cairo_surface_destroy) \

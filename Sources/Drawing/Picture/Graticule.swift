@@ -74,9 +74,12 @@ package struct Graticule: Sendable {
     return parts.filter { $0.count >= 4 }.map { Positions(values: $0) }
   }
 
-  /// - Parameter ground: what a scene's camera sees; nil for a flat picture.
+  /// - Parameters:
+  ///   - panels: boxes that cover the map, in which no text would be read.
+  ///   - ground: what a scene's camera sees; nil for a flat picture.
   func draw(
-    on view: View, _ transformer: any CoordinateTransformer, ratio: Double, over ground: SceneGround?, _ painter: inout Painter
+    on view: View, _ transformer: any CoordinateTransformer, ratio: Double, over ground: SceneGround?, besides panels: [ScreenBox],
+    _ painter: inout Painter
   ) throws {
     if let ground {
       painter.words.set(Stroke(color: color.word, width: 0.75))
@@ -117,6 +120,10 @@ package struct Graticule: Sendable {
       }
     }
     painter.words.set(Font(size: 10, color: color.word, haloColor: 0xffff_ffff, haloWidth: 1.5))
-    for each in texts { painter.words.text(each.text, at: each.place, each.anchor) }
+    for each in texts {
+      // Digits are about half as wide as high.
+      let box = ScreenBox(each.place - SIMD2(0, 12), each.place + SIMD2(6 * Float(each.text.unicodeScalars.count), 0))
+      if !panels.contains(where: box.meets) { painter.words.text(each.text, at: each.place, each.anchor) }
+    }
   }
 }

@@ -77,39 +77,6 @@ struct LabelCandidates {
   }
 }
 
-/// Measures texts: each distinct one once.
-struct LabelSizes {
-  private struct Key: Hashable {
-    let text: Text
-    let font: Font
-  }
-  private var indexes: [Key: Int] = [:]
-  private var writer = PictureWriter()
-  private var sizes: [TextSize] = []
-
-  private static func key(_ symbol: TextSymbol) -> Key {
-    var font = symbol.font
-    (font.color, font.haloColor, font.haloWidth) = (0, 0, 0)
-    return Key(text: symbol.text, font: font)
-  }
-
-  init(_ labels: [LabelCandidate], _ measure: (PictureWriter) throws -> [TextSize]) rethrows {
-    for label in labels {
-      let key = Self.key(label.label.symbol)
-      guard indexes[key] == nil else { continue }
-      indexes[key] = indexes.count
-      writer.set(key.font)
-      writer.text(key.text.string, at: .zero, Anchor(.left, .top))
-    }
-    if !indexes.isEmpty { sizes = try measure(writer) }
-  }
-
-  subscript(symbol: TextSymbol) -> SIMD2<Float> {
-    guard let index = indexes[Self.key(symbol)], index < sizes.count else { return .zero }
-    return SIMD2(sizes[index].width, sizes[index].height)
-  }
-}
-
 extension TextSize {
   /// Where no font is at hand: letters are half as wide as high, as `view/identify` has it.
   package static func estimates(_ words: PictureWriter) -> [TextSize] {

@@ -22,6 +22,25 @@ package struct PlacedLabel: Sendable {
   package let size: SIMD2<Float>
   /// The line along which it is bent; nil if it is straight.
   package let line: [SIMD2<Float>]?
+
+  /// The distance from a point to the text and its halo, in device-independent pixels.
+  package func distance(from point: SIMD2<Double>) -> Double {
+    let place = SIMD2(Float(point.x), Float(point.y))
+    var distance = Float.infinity
+    if let line, let part = line.part(at: line.length / 2, size.x) {
+      for (start, end) in zip(part, part.dropFirst()) {
+        let step = end - start
+        guard step.norm > 0 else { continue }
+        let box = ScreenBox(center: (start + end) / 2, size: SIMD2(step.norm, size.y), axis: step / step.norm)
+        distance = min(distance, box.distance(from: place))
+      }
+      // Between boxes that lean apart.
+      for corner in part.dropFirst().dropLast() { distance = min(distance, max((place - corner).norm - size.y / 2, 0)) }
+    } else {
+      distance = ScreenBox(center: center, size: size, angle: angle).distance(from: place)
+    }
+    return max(Double(distance) - (symbol.haloColor == nil ? 0 : symbol.haloWidth), 0)
+  }
 }
 
 extension ViewPicture {
@@ -29,20 +48,22 @@ extension ViewPicture {
   ///
   /// - Parameters:
   ///   - panels: boxes of what covers the map.
-  ///   - measure: the sizes of the texts of a list, in order.
+  ///   - meter: measures the texts.
   ///   - check: called every few hundred labels; throws to cancel.
   /// - Complexity: O(n log n) in the labels.
   package func placedLabels(
-    besides panels: [ScreenBox] = [], measuredBy measure: (PictureWriter) throws -> [TextSize], checking check: () throws -> Void
+    besides panels: [ScreenBox] = [], measuredBy meter: TextMeter, checking check: () throws -> Void
   ) throws -> [PlacedLabel] {
     let ordered = labels.list.sorted(by: LabelCandidate.isFirst)
-    let sizes = try LabelSizes(ordered, measure)
+    var meter = meter
+    try meter.learn(ordered.lazy.map(\.label.symbol))
     var places = LabelPlaces(width: Float(view.screen.width), height: Float(view.screen.height))
     for panel in panels { places.block(panel) }
     for label in ordered { if label.reach > 0, let point = label.shape.points.first { places.avoid(point, label.reach) } }
     for (index, label) in ordered.enumerated() {
       if index & 255 == 255 { try check() }
-      try places.place(label, sizes[label.label.symbol], checking: check)
+      let size = meter[label.label.symbol]
+      try places.place(label, SIMD2(size.width, size.height), checking: check)
     }
     return places.placed
   }
@@ -183,7 +204,7 @@ package struct ScreenBox: Sendable {
   init(_ low: SIMD2<Float>, _ high: SIMD2<Float>) { self.init(center: (low + high) / 2, size: high - low) }
 
   /// - Parameter axis: of length 1.
-  private init(center: SIMD2<Float>, size: SIMD2<Float>, axis: SIMD2<Float>) {
+  fileprivate init(center: SIMD2<Float>, size: SIMD2<Float>, axis: SIMD2<Float>) {
     (self.center, half, self.axis) = (center, size / 2, axis)
     let (x, y) = (abs(axis.x), abs(axis.y))
     let reach = SIMD2(x * size.x + y * size.y, y * size.x + x * size.y) / 2
@@ -197,6 +218,12 @@ package struct ScreenBox: Sendable {
   }
 
   func isInside(_ screen: SIMD2<Float>) -> Bool { low.x >= 0 && low.y >= 0 && high.x <= screen.x && high.y <= screen.y }
+
+  fileprivate func distance(from place: SIMD2<Float>) -> Float {
+    let way = place - center
+    let beyond = SIMD2(abs((way * axis).sum()), abs(way.y * axis.x - way.x * axis.y)) - half
+    return SIMD2(max(beyond.x, 0), max(beyond.y, 0)).norm
+  }
 
   func meets(_ other: ScreenBox) -> Bool {
     guard low.x < other.high.x, other.low.x < high.x, low.y < other.high.y, other.low.y < high.y else { return false }

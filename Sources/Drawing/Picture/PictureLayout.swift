@@ -17,6 +17,8 @@ package struct PictureLayout: Sendable {
   package init() {}
 
   static let margin: Float = 12
+  /// What a title takes of the top.
+  package static let titleRoom = 40.0
   fileprivate static let ink: UInt32 = 0x2222_22ff
   fileprivate static let paper: UInt32 = 0xffff_ffd8
 }
@@ -48,21 +50,28 @@ package struct LayoutDrawing {
     let line: Line
     var symbol: Symbol?
     var kind = ShapeKind.point
+    /// Whether its size says something.
+    var isSized = false
     static let height: Float = 18
-    static let swatch: Float = 30
+
+    /// How large its symbol is at most.
+    var limit: Double { isSized ? 48 : 14 }
+    var height: Float { isSized ? max(Self.height, Float(min(symbol?.size ?? 0, limit)) + 4) : Self.height }
   }
 
   /// - Parameters:
   ///   - layers: those of the picture, from the bottom.
+  ///   - rasters: drawn between the layers, as their indexes say.
+  ///   - check: throws to cancel.
   ///   - measure: the sizes of the texts of a list.
   package init(
-    _ layout: PictureLayout, _ layers: [DrawnLayer], of view: View, in world: World,
-    measuredBy measure: (PictureWriter) throws -> [TextSize]
-  ) rethrows {
+    _ layout: PictureLayout, _ layers: [DrawnLayer], _ rasters: [DrawnRaster] = [], of view: View, in world: World,
+    checking check: () throws -> Void = {}, measuredBy measure: (PictureWriter) throws -> [TextSize]
+  ) throws {
     (self.layout, self.view, self.world) = (layout, view, world)
     conventions = world.conventions(at: ObjectReference(.views, view.id.rawValue))
-    let room = Int((Float(view.screen.height) - 8 * PictureLayout.margin) / LegendRow.height)
-    legend = layout.hasLegend ? Self.rows(of: layers, conventions, room: room) : []
+    let room = Float(view.screen.height) - 8 * PictureLayout.margin
+    legend = layout.hasLegend ? try Self.rows(of: layers, rasters, conventions, room: room, checking: check) : []
     let edges = [(Edge.top, layout.title), (.bottom, layout.attribution)].compactMap { edge, text in
       text.flatMap { $0.isEmpty ? nil : (edge: edge, text: $0) }
     }
@@ -85,9 +94,19 @@ package struct LayoutDrawing {
     return boxes
   }
 
-  private static func rows(of layers: [DrawnLayer], _ conventions: TextConventions, room: Int) -> [LegendRow] {
+  /// The rows of layers and of the rasters between them, from the top.
+  private static func rows(
+    of layers: [DrawnLayer], _ rasters: [DrawnRaster], _ conventions: TextConventions, room: Float, checking check: () throws -> Void
+  ) throws -> [LegendRow] {
     var rows: [LegendRow] = []
-    for layer in layers.reversed() {
+    var unseen = rasters
+    for index in (0...layers.count).reversed() {
+      while let raster = unseen.last, raster.index >= index {
+        rows += try self.rows(of: raster, conventions, checking: check)
+        unseen.removeLast()
+      }
+      guard index > 0 else { break }
+      let layer = layers[index - 1]
       let kind = layer.shapeKind ?? .point
       let entries = layer.portrayal.renderer?.legend(by: conventions) ?? []
       if entries.count > 1 || entries.isEmpty, !layer.name.isEmpty, !entries.isEmpty {
@@ -100,10 +119,44 @@ package struct LayoutDrawing {
         let label = entry.label.string.isEmpty && entries.count == 1 ? layer.name : entry.label.string
         rows.append(LegendRow(line: Line(label, size: 11), symbol: entry.symbol.scaled(by: layer.symbolScale), kind: kind))
       }
+      rows += sizeRows(of: layer, entries.first?.symbol, kind, conventions)
     }
-    guard rows.count > max(room, 1) else { return rows }
-    let left = rows.count - max(room - 1, 0)
-    return Array(rows.prefix(max(room - 1, 0))) + [LegendRow(line: Line("… \(left) more", size: 11))]
+    guard rows.count > 1, rows.reduce(0, { $0 + $1.height }) > room else { return rows }
+    var (height, shown) = (LegendRow.height, 0)
+    while shown < rows.count, height + rows[shown].height <= room {
+      height += rows[shown].height
+      shown += 1
+    }
+    return Array(rows.prefix(shown)) + [LegendRow(line: Line("… \(rows.count - shown) more", size: 11))]
+  }
+
+  /// The colors of a raster: those of a ramp with their numbers, or classes.
+  private static func rows(
+    of raster: DrawnRaster, _ conventions: TextConventions, checking check: () throws -> Void
+  ) throws -> [LegendRow] {
+    let entries: [LegendEntry] = try raster.renderer.legend(of: raster.source, by: conventions) {
+      do { try check() } catch { return true }
+      return false
+    }
+    guard !entries.isEmpty else { return [] }
+    let name = raster.name.isEmpty ? [] : [LegendRow(line: Line(raster.name, size: 12, isBold: true))]
+    return name + entries.map { LegendRow(line: Line($0.label.string, size: 11), symbol: $0.symbol, kind: .area) }
+  }
+
+  /// Three sizes of a layer whose sizes follow a field, with their numbers.
+  private static func sizeRows(
+    of layer: DrawnLayer, _ symbol: Symbol?, _ kind: ShapeKind, _ conventions: TextConventions
+  ) -> [LegendRow] {
+    guard let symbol, kind != .area else { return [] }
+    for variable in layer.portrayal.renderer?.visualVariables ?? [] {
+      guard case .size(let ramp) = variable.effect, let low = ramp.stops.first?.value, let high = ramp.stops.last?.value else { continue }
+      return [low, low / 2 + high / 2, high].map { value in
+        let text = AttributeValue.double(value).shownText(by: conventions) ?? ""
+        let sized = symbol.sized(ramp.output(at: value)).scaled(by: layer.symbolScale)
+        return LegendRow(line: Line(text, size: 11), symbol: sized, kind: kind, isSized: true)
+      }
+    }
+    return []
   }
 
   package func draw(to picture: inout ViewPicture) {
@@ -231,9 +284,12 @@ package struct LayoutDrawing {
 
   // MARK: The legend
 
+  /// The width of the symbols with the room behind them.
+  private var swatch: Float { max(30, (legend.map(\.height).max() ?? 0) + 6) }
+
   private var legendBox: ScreenBox {
-    let widest = zip(legend, sizes).map { $1.width + ($0.symbol == nil ? 0 : LegendRow.swatch) }.max() ?? 0
-    let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), Float(legend.count) * LegendRow.height + 12)
+    let widest = zip(legend, sizes).map { $1.width + ($0.symbol == nil ? 0 : swatch) }.max() ?? 0
+    let panel = SIMD2(min(widest + 20, size.x - 2 * PictureLayout.margin), legend.reduce(12) { $0 + $1.height })
     let high = size - SIMD2(PictureLayout.margin, PictureLayout.margin + (layout.attribution == nil ? 0 : 10))
     return ScreenBox(high - panel, high)
   }
@@ -242,13 +298,14 @@ package struct LayoutDrawing {
     let (low, high) = (legendBox.low, legendBox.high)
     drawPanel(legendBox, &painter)
     painter.words.beginClip((low, high))
-    for (index, row) in legend.enumerated() {
-      let middle = low.y + 6 + (Float(index) + 0.5) * LegendRow.height
+    var top = low.y + 6
+    for row in legend {
+      let middle = top + row.height / 2
+      top += row.height
       var left = low.x + 10
       if let symbol = row.symbol {
-        let swatch = SIMD2(left + 11, middle)
-        painter.draw(symbol.fitting(14, row.kind), Self.shape(row.kind, at: swatch))
-        left += LegendRow.swatch
+        painter.draw(symbol.fitting(row.limit, row.kind), Self.shape(row.kind, at: SIMD2(left + (swatch - 8) / 2, middle)))
+        left += swatch
       }
       draw(row.line, at: SIMD2(left, middle), Anchor(.left, .middle), &painter)
     }

@@ -146,6 +146,18 @@ struct Painter {
     return marker
   }
 
+  /// Begins a text.
+  mutating func begin(_ text: TextSymbol) {
+    var font = text.font
+    if number != nil {
+      font.color = 0xff
+      // A halo of any colour takes room.
+      if text.haloColor != nil { font.haloColor = 0xff }
+    }
+    words.set(font)
+    count()
+  }
+
   mutating func draw(_ symbol: Symbol, at point: SIMD2<Float>) {
     switch symbol {
     case .composite(let parts): for part in parts { draw(part, at: point) }
@@ -155,8 +167,7 @@ struct Painter {
       words.point(point)
     case .text(let text):
       guard !text.text.string.isEmpty else { return }
-      words.set(text.font)
-      count()
+      begin(text)
       words.text(
         text.text.string, at: point + SIMD2(Float(text.xOffset), Float(-text.yOffset)), angle: Float(text.angle), text.anchor)
     case .simpleLine, .simpleFill: return

@@ -22,8 +22,12 @@ package struct PictureOptions: Sendable {
   package var hasSky = true
   /// The shaded ground of a scene from above.
   package var hillshade: DrawnPixels?
+  /// Boxes of what covers the map.
+  package var panels: [ScreenBox] = []
   /// Numbers what `view/identify` would find, for ``ViewPicture/items``, and draws nothing else.
   package var isNumbered = false
+  /// Only collects labels: what has none is left out.
+  package var isOfLabels = false
 
   package init() {}
 }
@@ -42,6 +46,7 @@ package struct ViewPicture {
     package let object: Int
     /// The id of the feature; of a cluster, the lowest id of its points.
     package let id: Int
+    package var isLabel = false
   }
 
   /// The layers and overlays that are drawn, in drawing order.
@@ -54,7 +59,7 @@ package struct ViewPicture {
   /// Labels that are to be placed, layers from the bottom.
   private(set) var labels = LabelCandidates()
   let view: View
-  private let options: PictureOptions
+  package let options: PictureOptions
   private let transformer: any CoordinateTransformer
   private var painter = Painter()
 
@@ -80,6 +85,7 @@ package struct ViewPicture {
         below.removeFirst()
       }
       objects.append(layer.object)
+      if options.isOfLabels, !layer.hasLabels { continue }
       let isFaded = layer.opacity < 1 && !options.isNumbered
       if isFaded { painter.words.beginGroup(opacity: Float(layer.opacity)) }
       do {
@@ -92,8 +98,8 @@ package struct ViewPicture {
       if isFaded { painter.words.endGroup() }
     }
     for raster in below { try draw(raster) { try check((Double(layers.count) + $0) / Double(layers.count + 1)) } }
-    guard !options.isNumbered else { return }
-    try options.graticule?.draw(on: view, transformer, ratio: options.ratio, over: options.ground, &painter)
+    guard !options.isNumbered, !options.isOfLabels else { return }
+    try options.graticule?.draw(on: view, transformer, ratio: options.ratio, over: options.ground, besides: options.panels, &painter)
     if options.hasLocation { try drawLocation(in: world) }
   }
 
@@ -176,7 +182,7 @@ package struct ViewPicture {
           draw(shapes, symbol, id: feature.id, selected: point == nil ? nil : color)
           // Neighbours that are drawn later would cover half of the line.
           if point == nil, color != nil, let symbol { selected.append((shapes, symbol, painter.number)) }
-          guard options.hasLabels, !layer.labels.isEmpty else { continue }
+          guard options.hasLabels, !options.isNumbered, !layer.labels.isEmpty else { continue }
           collect(shapes, symbol, id: feature.id, layer.labels.labels(of: feature).map { $0.scaled(by: layer.symbolScale) })
         }
       }
@@ -190,7 +196,7 @@ package struct ViewPicture {
         guard case .point(let point?) = item.geometry, let place = try search.area.place(of: point) else { return }
         let shapes = try pen.points(at: place).map { ScreenShape(points: [$0]) }
         draw(shapes, item.symbol, id: item.id, selected: options.hasSelection && !options.isNumbered ? item.selectionColor : nil)
-        if options.hasLabels { collect(shapes, item.symbol, id: item.id, item.labels) }
+        if options.hasLabels, !options.isNumbered { collect(shapes, item.symbol, id: item.id, item.labels) }
       }
     }
   }
@@ -272,7 +278,11 @@ package struct ViewPicture {
   /// Draws placed labels above everything.
   package mutating func draw(_ labels: [PlacedLabel]) {
     for label in labels {
-      painter.words.set(label.symbol.font)
+      if options.isNumbered {
+        items.append(Item(object: label.object, id: label.id, isLabel: true))
+        painter.number = UInt32(items.count)
+      }
+      painter.begin(label.symbol)
       if let line = label.line {
         painter.words.text(label.symbol.text.string, along: line)
       } else {

@@ -3947,6 +3947,8 @@ public enum FeatureProtocol {
     public static let name: StaticString = "feature/render"
 
     public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, PictureProtocol.PictureOutput {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -4125,6 +4127,7 @@ public enum FeatureProtocol {
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)
           : nil
+        wantsParts = json.wantsParts
       }
     }
 
@@ -4150,6 +4153,23 @@ public enum FeatureProtocol {
         writer.value(count)
         writer.key("picture")
         picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts
+      /// with `path`.
+      public var data: String
+
+      public init(data: String) {
+        self.data = data
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("data")
+        writer.value(data)
         writer.endObject()
       }
     }

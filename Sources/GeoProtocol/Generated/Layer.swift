@@ -1526,6 +1526,8 @@ public enum LayerProtocol {
     public static let name: StaticString = "layer/render"
 
     public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// The format.
       public var format: PictureProtocol.PictureFormat
       /// Pixels of a PNG to a device-independent pixel, each way.
@@ -1553,7 +1555,7 @@ public enum LayerProtocol {
       /// The spatial reference in which it is drawn; when absent, that of the features.
       public var spatialReference: String?
       /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin
-      /// of a twentieth.
+      /// of a twentieth, and room for a title.
       public var extent: SessionProtocol.Envelope?
       /// The layer.
       public var layer: String
@@ -1616,6 +1618,7 @@ public enum LayerProtocol {
         let extent = json["extent"]
         self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
         self.layer = try SessionProtocol.readObjectId(json["layer"])
+        wantsParts = json.wantsParts
       }
     }
 
@@ -1636,6 +1639,23 @@ public enum LayerProtocol {
         writer.value(revision)
         writer.key("picture")
         picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts
+      /// with `path`.
+      public var data: String
+
+      public init(data: String) {
+        self.data = data
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("data")
+        writer.value(data)
         writer.endObject()
       }
     }

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "1efb44cf73a2c775"
+  public static let hash = "2de495a2eefcf8d0"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1709,14 +1709,25 @@ public enum WireProtocol {
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "maxBytes",
       "returnPopupsOnly", "returnGeometry", "offset"], required: ["view", "screenPoint"],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
-      "layout", "pick", "projection", "view", "width", "height", "location"], required: ["view"],
+      "layout", "pick", "projection", "view", "width", "height", "location", "fences"], required: ["view"],
       errors: [.contentModified, .unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
       .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+    ),
+    MethodInfo(
+      name: "view/renderSeries", domain: "view", shape: .task, since: "0.7.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "format", "pixelRatio",
+      "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "view", "width",
+      "height", "orderBy", "margin", "scale", "titleExpression", "location", "fences"], required: ["view"],
+      errors: [.outOfRange, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind,
+      .notLoaded, .unknownSpatialReference, .transformFailed, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",
@@ -1728,7 +1739,7 @@ public enum WireProtocol {
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "mode"], required: ["view",
       "screenPoint"],
-      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified]
+      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

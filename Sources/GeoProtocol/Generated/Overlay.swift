@@ -1065,6 +1065,8 @@ public enum OverlayProtocol {
     public static let name: StaticString = "overlay/render"
 
     public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// The format.
       public var format: PictureProtocol.PictureFormat
       /// Pixels of a PNG to a device-independent pixel, each way.
@@ -1092,7 +1094,7 @@ public enum OverlayProtocol {
       /// The spatial reference in which it is drawn; when absent, that of the features.
       public var spatialReference: String?
       /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin
-      /// of a twentieth.
+      /// of a twentieth, and room for a title.
       public var extent: SessionProtocol.Envelope?
       /// The overlay.
       public var overlay: String
@@ -1156,6 +1158,7 @@ public enum OverlayProtocol {
         let extent = json["extent"]
         self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
         self.overlay = try SessionProtocol.readObjectId(json["overlay"])
+        wantsParts = json.wantsParts
       }
     }
 
@@ -1176,6 +1179,23 @@ public enum OverlayProtocol {
         writer.value(revision)
         writer.key("picture")
         picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts
+      /// with `path`.
+      public var data: String
+
+      public init(data: String) {
+        self.data = data
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("data")
+        writer.value(data)
         writer.endObject()
       }
     }

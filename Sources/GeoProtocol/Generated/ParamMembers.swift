@@ -167,7 +167,7 @@ package enum ParamMembers {
       "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
       .init("timeExtent", .named { timeExtent }), "format", "pixelRatio", "path", "replace", "transparent",
       "background", "labels", "selection", .init("layout", .named { pictureLayout }), "pick", "width", "height",
-      "outSpatialReference"
+      "outSpatialReference", "partialResultToken"
     ]),
     "feature/buffer": params([
       "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
@@ -428,7 +428,7 @@ package enum ParamMembers {
     "layer/render": params([
       "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       .init("layout", .named { pictureLayout }), "pick", "width", "height", "spatialReference",
-      .init("extent", .named { envelope }), "layer"
+      .init("extent", .named { envelope }), "layer", "partialResultToken"
     ]),
     "layer/tile": params(["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "layer"]),
     "layer/style": params(["tiles", "glyphs", "layer"]),
@@ -541,7 +541,7 @@ package enum ParamMembers {
     "overlay/render": params([
       "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       .init("layout", .named { pictureLayout }), "pick", "width", "height", "spatialReference",
-      .init("extent", .named { envelope }), "overlay"
+      .init("extent", .named { envelope }), "overlay", "partialResultToken"
     ]),
     "overlay/tile": params(["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "overlay"]),
     "overlay/style": params(["tiles", "glyphs", "overlay"]),
@@ -644,7 +644,16 @@ package enum ParamMembers {
     ]),
     "view/render": params([
       "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
-      .init("layout", .named { pictureLayout }), "pick", "projection", "view", "width", "height", "location"
+      .init("layout", .named { pictureLayout }), "pick", "projection", "view", "width", "height", "location",
+      "fences", "partialResultToken"
+    ]),
+    "view/renderSeries": params([
+      "layer", "overlay", "entitySource", "entityFeatures", .init("envelope", .named { envelope }), "geometry",
+      "spatialRelationship", "relation", "spatialReference", "ids", "whereClause", "isSelected",
+      .init("timeExtent", .named { timeExtent }), "format", "pixelRatio", "path", "replace", "transparent",
+      "background", "labels", "selection", .init("layout", .named { pictureLayout }), "pick", "view", "width",
+      "height", .init("orderBy", .elements(.named { orderBy })), "margin", "scale", "titleExpression", "location",
+      "fences"
     ]),
     "view/labels": params(["projection", "view"]),
     "view/select": params([

@@ -5,7 +5,7 @@ import JSON
 
 /// Pictures of what the model draws: `view/render`, `layer/render`, `overlay/render` and `feature/render`. They are
 /// drawn by a process of their own from the evaluation by which `view/identify` finds features: what is found at a
-/// point is what is drawn there.
+/// point is what is drawn there, labels as well.
 ///
 /// Sizes are in device-independent pixels, 96 to an inch. A PNG has `pixelRatio` pixels to each, so that 3.125 is a
 /// print at 300 dpi; SVG and PDF have no pixels, and their lengths are those of 96 to an inch.
@@ -154,6 +154,110 @@ public enum PictureProtocol {
     }
   }
 
+  /// A map series that was drawn.
+  public struct PictureSeries: JSONDecodable, JSONEncodable, Sendable {
+    /// The format.
+    public var format: PictureProtocol.PictureFormat
+    /// Width of a page in pixels; of SVG and PDF, in device-independent pixels.
+    public var width: Int
+    /// Height, likewise.
+    public var height: Int
+    /// The size of all files.
+    public var bytes: Int
+    /// The absolute path of the PDF; absent for other formats.
+    public var path: String?
+    /// The pages, in their order.
+    public var pages: [PictureProtocol.SeriesPage]
+    /// The number of characters that no font has; each is drawn as a box.
+    public var missingGlyphCount: Int
+
+    public init(
+      format: PictureProtocol.PictureFormat, width: Int, height: Int, bytes: Int, path: String? = nil,
+      pages: [PictureProtocol.SeriesPage], missingGlyphCount: Int
+    ) {
+      self.format = format
+      self.width = width
+      self.height = height
+      self.bytes = bytes
+      self.path = path
+      self.pages = pages
+      self.missingGlyphCount = missingGlyphCount
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`format`, `width`, `height`, `bytes`, `pages`, `missingGlyphCount`")
+      self.format = try PictureProtocol.PictureFormat(from: json["format"])
+      self.width = try json["width"].integer("integer of at least 1") { $0 >= 1 }
+      self.height = try json["height"].integer("integer of at least 1") { $0 >= 1 }
+      self.bytes = try json["bytes"].integer("integer of at least 0") { $0 >= 0 }
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
+      self.pages = try json["pages"].array(PictureProtocol.SeriesPage.init(from:))
+      self.missingGlyphCount = try json["missingGlyphCount"].integer("integer of at least 0") { $0 >= 0 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("format")
+      format.encode(to: &writer)
+      writer.key("width")
+      writer.value(width)
+      writer.key("height")
+      writer.value(height)
+      writer.key("bytes")
+      writer.value(bytes)
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
+      writer.key("pages")
+      writer.array(pages) { $0.encode(to: &$1) }
+      writer.key("missingGlyphCount")
+      writer.value(missingGlyphCount)
+      writer.endObject()
+    }
+  }
+
+  /// A page of a map series.
+  public struct SeriesPage: JSONDecodable, JSONEncodable, Sendable {
+    /// Its feature.
+    public var id: Int
+    /// Its title; absent without `titleExpression`, and where that has no value.
+    public var title: String?
+    /// The absolute path of its file; absent in a PDF.
+    public var path: String?
+
+    public init(id: Int, title: String? = nil, path: String? = nil) {
+      self.id = id
+      self.title = title
+      self.path = path
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`id`")
+      self.id = try SessionProtocol.readFeatureId(json["id"])
+      let title = json["title"]
+      self.title = try title.isPresent ? title.string() : nil
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      if let title {
+        writer.key("title")
+        writer.value(title)
+      }
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
+      writer.endObject()
+    }
+  }
+
   /// A layer, overlay or elevation source that is not drawn, and why.
   public struct UndrawnLayer: JSONDecodable, JSONEncodable, Sendable {
     /// The layer, or else
@@ -212,7 +316,8 @@ public enum PictureProtocol {
     public var title: String?
     /// Whose data it is, at the bottom right.
     public var attribution: String?
-    /// Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
+    /// Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and three
+    /// sizes where sizes follow a field; what does not fit is counted.
     public var legend: Bool
     /// Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
     public var scaleBar: Bool
@@ -313,9 +418,8 @@ public enum PictureProtocol {
   }
 
   /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but for scenes
-  /// in perspective, which it searches from above): colours, opacities, dashes and patterns are ignored, and labels,
-  /// the location and the layout are not drawn. Only texts have the shapes of their letters. Lines are at least a
-  /// pixel wide.
+  /// in perspective, which it searches from above): colours, opacities, dashes and patterns are ignored, and the
+  /// location and the layout are not drawn. Texts are boxes. Lines are at least a pixel wide.
   public struct PickedItems: JSONDecodable, JSONEncodable, Sendable {
     /// In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items`
     /// of what is on top, counted from 1.
@@ -344,7 +448,7 @@ public enum PictureProtocol {
     }
   }
 
-  /// A feature, a graphic or a cluster that is drawn.
+  /// A feature, a graphic or a cluster that is drawn, or its label.
   public struct PickedItem: JSONDecodable, JSONEncodable, Sendable {
     /// The layer, or else
     public var layer: String?
@@ -352,11 +456,14 @@ public enum PictureProtocol {
     public var overlay: String?
     /// The feature; of a cluster, the lowest id of its points.
     public var id: Int
+    /// What of it is drawn: `label`, or absent for the symbol.
+    public var part: ViewProtocol.DrawnPart?
 
-    public init(layer: String? = nil, overlay: String? = nil, id: Int) {
+    public init(layer: String? = nil, overlay: String? = nil, id: Int, part: ViewProtocol.DrawnPart? = nil) {
       self.layer = layer
       self.overlay = overlay
       self.id = id
+      self.part = part
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -366,6 +473,8 @@ public enum PictureProtocol {
       let overlay = json["overlay"]
       self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
       self.id = try SessionProtocol.readFeatureId(json["id"])
+      let part = json["part"]
+      self.part = try part.isPresent ? ViewProtocol.DrawnPart(from: part) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -380,6 +489,10 @@ public enum PictureProtocol {
       }
       writer.key("id")
       writer.value(id)
+      if let part {
+        writer.key("part")
+        part.encode(to: &writer)
+      }
       writer.endObject()
     }
   }
@@ -519,7 +632,7 @@ public enum PictureProtocol {
     /// The spatial reference in which it is drawn; when absent, that of the features.
     var spatialReference: String? { get }
     /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of
-    /// a twentieth.
+    /// a twentieth, and room for a title.
     var extent: SessionProtocol.Envelope? { get }
   }
 }

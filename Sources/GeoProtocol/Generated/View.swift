@@ -1137,6 +1137,14 @@ public enum ViewProtocol {
     }
   }
 
+  /// What is drawn of a feature.
+  public enum DrawnPart: String, WireEnum {
+    /// Its symbol.
+    case symbol
+    /// Its label.
+    case label
+  }
+
   /// What `view/identify` found in a layer, a group or an overlay.
   public struct IdentifyResult: JSONDecodable, JSONEncodable, Sendable {
     /// The layer or group; this or `overlay`.
@@ -1149,7 +1157,8 @@ public enum ViewProtocol {
     public var spatialReference: String?
     /// Of a layer over an entity source, what the features of this result are; absent for others.
     public var entityFeatures: EntityProtocol.EntityFeatures?
-    /// The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`.
+    /// The features or graphics, last drawn first, before them those whose labels were found, the nearest first;
+    /// absent for a group, with `returnPopupsOnly`, and with `error`.
     public var features: JSONOpaque?
     /// For each feature: the distance from the screen point to what is drawn of it; 0 on it. Unit: device-independent
     /// pixel.
@@ -1157,11 +1166,16 @@ public enum ViewProtocol {
     /// The popups of clusters, if `featureReduction` defines one, then one for each feature, in the same order; none
     /// when popups are disabled.
     public var popups: [SymbologyProtocol.Popup]
-    /// The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent
-    /// where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
+    /// The clusters in place of points, by descending id, before them those whose labels were found;
+    /// `cluster/members` answers the features of each. Absent where points are not clustered, for a group, with
+    /// `returnPopupsOnly`, and with `error`.
     public var clusters: [ClusterProtocol.Cluster]?
     /// For each cluster: the distance from the screen point to its symbol; 0 on it. Unit: device-independent pixel.
     public var clusterDistances: [Double]?
+    /// For each feature: what of it was found, to which the distance is; absent when it is the symbol of all.
+    public var parts: [ViewProtocol.DrawnPart]?
+    /// The same for each cluster; absent when it is the symbol of all.
+    public var clusterParts: [ViewProtocol.DrawnPart]?
     /// Whether there are more than `maximumResults`.
     public var exceededLimit: Bool
     /// For a group: the results of its layers, top to bottom.
@@ -1173,8 +1187,9 @@ public enum ViewProtocol {
       layer: String? = nil, overlay: String? = nil, name: String, spatialReference: String? = nil,
       entityFeatures: EntityProtocol.EntityFeatures? = nil, features: JSONOpaque? = nil, distances: [Double],
       popups: [SymbologyProtocol.Popup], clusters: [ClusterProtocol.Cluster]? = nil,
-      clusterDistances: [Double]? = nil, exceededLimit: Bool, sublayerResults: [ViewProtocol.IdentifyResult],
-      error: SessionProtocol.Failure? = nil
+      clusterDistances: [Double]? = nil, parts: [ViewProtocol.DrawnPart]? = nil,
+      clusterParts: [ViewProtocol.DrawnPart]? = nil, exceededLimit: Bool,
+      sublayerResults: [ViewProtocol.IdentifyResult], error: SessionProtocol.Failure? = nil
     ) {
       self.layer = layer
       self.overlay = overlay
@@ -1186,6 +1201,8 @@ public enum ViewProtocol {
       self.popups = popups
       self.clusters = clusters
       self.clusterDistances = clusterDistances
+      self.parts = parts
+      self.clusterParts = clusterParts
       self.exceededLimit = exceededLimit
       self.sublayerResults = sublayerResults
       self.error = error
@@ -1212,6 +1229,10 @@ public enum ViewProtocol {
       self.clusters = try clusters.isPresent ? clusters.array(ClusterProtocol.Cluster.init(from:)) : nil
       let clusterDistances = json["clusterDistances"]
       self.clusterDistances = try clusterDistances.isPresent ? clusterDistances.numbers() : nil
+      let parts = json["parts"]
+      self.parts = try parts.isPresent ? parts.array(ViewProtocol.DrawnPart.init(from:)) : nil
+      let clusterParts = json["clusterParts"]
+      self.clusterParts = try clusterParts.isPresent ? clusterParts.array(ViewProtocol.DrawnPart.init(from:)) : nil
       self.exceededLimit = try json["exceededLimit"].bool()
       self.sublayerResults = try json["sublayerResults"].array(ViewProtocol.IdentifyResult.init(from:))
       let error = json["error"]
@@ -1253,6 +1274,14 @@ public enum ViewProtocol {
       if let clusterDistances {
         writer.key("clusterDistances")
         writer.array(clusterDistances) { $1.value($0) }
+      }
+      if let parts {
+        writer.key("parts")
+        writer.array(parts) { $0.encode(to: &$1) }
+      }
+      if let clusterParts {
+        writer.key("clusterParts")
+        writer.array(clusterParts) { $0.encode(to: &$1) }
       }
       writer.key("exceededLimit")
       writer.value(exceededLimit)
@@ -2188,8 +2217,12 @@ public enum ViewProtocol {
   /// markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the
   /// graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities,
   /// dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as
-  /// their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point
-  /// is half of the size wide, each line is the size high. Labels are not found.
+  /// their outline, at least 1. Texts are boxes with their halos, as large as the fonts make them with which pictures
+  /// are drawn, or as `textMetrics` of `initialize` says.
+  ///
+  /// Labels are found where `view/labels` answers them: a feature by its label, or else by its symbol. They lie above
+  /// everything, but the results are by layer nevertheless. Where labels are not yet placed since their view, its
+  /// layers or their features have changed, this takes as long as `view/labels`.
   ///
   /// Where points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query`
   /// answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie
@@ -2319,6 +2352,8 @@ public enum ViewProtocol {
     public static let name: StaticString = "view/render"
 
     public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.ScenePicture {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// The format.
       public var format: PictureProtocol.PictureFormat
       /// Pixels of a PNG to a device-independent pixel, each way.
@@ -2351,13 +2386,16 @@ public enum ViewProtocol {
       /// Whether the location of the view's display is drawn: a disc, or a triangle that points where it goes, with a
       /// circle of its accuracy.
       public var location: Bool
+      /// Whether the fences of geotriggers are drawn above the layers, as translucent areas with an outline, each
+      /// with its buffer on the ellipsoid; at most 10,000 of each.
+      public var fences: Bool
 
       public init(
         format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
         replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
         selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false,
         projection: PictureProtocol.SceneProjection = .perspective, view: String, width: Double? = nil,
-        height: Double? = nil, location: Bool = true
+        height: Double? = nil, location: Bool = true, fences: Bool = false
       ) {
         self.format = format
         self.pixelRatio = pixelRatio
@@ -2374,6 +2412,7 @@ public enum ViewProtocol {
         self.width = width
         self.height = height
         self.location = location
+        self.fences = fences
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -2409,6 +2448,9 @@ public enum ViewProtocol {
         self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : nil
         let location = json["location"]
         self.location = try location.isPresent ? location.bool() : true
+        let fences = json["fences"]
+        self.fences = try fences.isPresent ? fences.bool() : false
+        wantsParts = json.wantsParts
       }
     }
 
@@ -2429,6 +2471,266 @@ public enum ViewProtocol {
         writer.value(revision)
         writer.key("picture")
         picture.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts
+      /// with `path`.
+      public var data: String
+
+      public init(data: String) {
+        self.data = data
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("data")
+        writer.value(data)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Draws a map series: what the view shows, a page for each feature that matches and has a geometry, at most 1,000,
+  /// with the whole of the feature on it. A PDF is one file, which appears when all pages are drawn. Other formats
+  /// have a file for each page, with its number before the extension, as `map-01.png`: each appears when it is
+  /// complete, and those that are there when the task fails stay. Only one page is in memory at a time.
+  public enum RenderSeries {
+    public static let name: StaticString = "view/renderSeries"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, PictureProtocol.PictureOutput {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// An entity source; in place of `layer` and `overlay`.
+      public var entitySource: String?
+      /// With `entitySource`: what its features are.
+      public var entityFeatures: EntityProtocol.EntityFeatures
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The format.
+      public var format: PictureProtocol.PictureFormat
+      /// Pixels of a PNG to a device-independent pixel, each way.
+      public var pixelRatio: Double
+      /// The file to write; its folder has to exist. Without it the picture is in the answer.
+      public var path: String?
+      /// Whether a file of that name is replaced; else it is refused with `fileExists`.
+      public var replace: Bool
+      /// Whether there is no background.
+      public var transparent: Bool
+      /// The background; when absent, the `backgroundColor` of the map or scene, or else white.
+      public var background: String?
+      /// Whether labels are drawn.
+      public var labels: Bool
+      /// Whether it is seen what is selected.
+      public var selection: Bool
+      /// What the picture has besides the map.
+      public var layout: PictureProtocol.PictureLayout?
+      /// Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.
+      public var pick: Bool
+      /// The view. Its rotation is that of the pages.
+      public var view: String
+      /// Width of a page; that of the view's screen when absent. Unit: device-independent pixel.
+      public var width: Double?
+      /// Height of a page; that of the view's screen when absent. Unit: device-independent pixel.
+      public var height: Double?
+      /// Sort keys of the pages, most significant first; ties are sorted by id. Drawing order when absent.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Room at each edge of a page, as a fraction of its shorter side.
+      public var margin: Double
+      /// The scale of all pages, each with its feature in the middle. When absent, each feature fits on its page;
+      /// points are drawn at the scale of the view.
+      public var scale: Double?
+      /// The title of each page, of its feature; in place of `title` of `layout`.
+      public var titleExpression: JSONOpaque?
+      /// Whether the location of the view's display is drawn.
+      public var location: Bool
+      /// Whether the fences of geotriggers are drawn above the layers, as translucent areas with an outline, each
+      /// with its buffer on the ellipsoid; at most 10,000 of each.
+      public var fences: Bool
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, entitySource: String? = nil,
+        entityFeatures: EntityProtocol.EntityFeatures = .entities, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
+        selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, view: String,
+        width: Double? = nil, height: Double? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, margin: Double = 0.1,
+        scale: Double? = nil, titleExpression: JSONOpaque? = nil, location: Bool = true, fences: Bool = false
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.entitySource = entitySource
+        self.entityFeatures = entityFeatures
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.format = format
+        self.pixelRatio = pixelRatio
+        self.path = path
+        self.replace = replace
+        self.transparent = transparent
+        self.background = background
+        self.labels = labels
+        self.selection = selection
+        self.layout = layout
+        self.pick = pick
+        self.view = view
+        self.width = width
+        self.height = height
+        self.orderBy = orderBy
+        self.margin = margin
+        self.scale = scale
+        self.titleExpression = titleExpression
+        self.location = location
+        self.fences = fences
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let entitySource = json["entitySource"]
+        self.entitySource = try entitySource.isPresent ? SessionProtocol.readObjectId(entitySource) : nil
+        let entityFeatures = json["entityFeatures"]
+        self.entityFeatures = try entityFeatures.isPresent
+          ? EntityProtocol.EntityFeatures(from: entityFeatures)
+          : .entities
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let format = json["format"]
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        let pixelRatio = json["pixelRatio"]
+        self.pixelRatio = try pixelRatio.isPresent
+          ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
+          : 1
+        let path = json["path"]
+        self.path = try path.isPresent ? SessionProtocol.readFilePath(path) : nil
+        let replace = json["replace"]
+        self.replace = try replace.isPresent ? replace.bool() : false
+        let transparent = json["transparent"]
+        self.transparent = try transparent.isPresent ? transparent.bool() : false
+        let background = json["background"]
+        self.background = try background.isPresent ? SymbologyProtocol.readColor(background) : nil
+        let labels = json["labels"]
+        self.labels = try labels.isPresent ? labels.bool() : true
+        let selection = json["selection"]
+        self.selection = try selection.isPresent ? selection.bool() : true
+        let layout = json["layout"]
+        self.layout = try layout.isPresent ? PictureProtocol.PictureLayout(from: layout) : nil
+        let pick = json["pick"]
+        self.pick = try pick.isPresent ? pick.bool() : false
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        let width = json["width"]
+        self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : nil
+        let height = json["height"]
+        self.height = try height.isPresent ? height.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        let margin = json["margin"]
+        self.margin = try margin.isPresent ? margin.double("number in 0...0.45") { $0 >= 0 && $0 <= 0.45 } : 0.1
+        let scale = json["scale"]
+        self.scale = try scale.isPresent ? scale.double("number above 0") { $0 > 0 } : nil
+        let titleExpression = json["titleExpression"]
+        self.titleExpression = try titleExpression.isPresent ? SymbologyProtocol.readExpression(titleExpression) : nil
+        let location = json["location"]
+        self.location = try location.isPresent ? location.bool() : true
+        let fences = json["fences"]
+        self.fences = try fences.isPresent ? fences.bool() : false
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision that is drawn.
+      public var revision: Int
+      /// The series.
+      public var series: PictureProtocol.PictureSeries
+
+      public init(revision: Int, series: PictureProtocol.PictureSeries) {
+        self.revision = revision
+        self.series = series
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("series")
+        series.encode(to: &writer)
         writer.endObject()
       }
     }

@@ -22,6 +22,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias GetVisibleArea = ViewProtocol.GetVisibleArea
   typealias Identify = ViewProtocol.Identify
   typealias Render = ViewProtocol.Render
+  typealias RenderSeries = ViewProtocol.RenderSeries
   typealias Labels = ViewProtocol.Labels
   typealias Select = ViewProtocol.Select
   typealias SetLocationDisplay = ViewProtocol.SetLocationDisplay
@@ -96,6 +97,12 @@ public protocol ViewHandlers: MethodHandlers {
   /// finds it.
   static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
 
+  /// Draws a map series: what the view shows, a page for each feature that matches and has a geometry, at most 1,000,
+  /// with the whole of the feature on it.
+  static func renderSeries(
+    _ params: RenderSeries.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, RenderSeries.Result>
+
   /// Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.
   static func labels(_ params: Labels.Params, in world: inout Types.World) throws -> TaskPlan<Types, Labels.Result>
 
@@ -141,6 +148,7 @@ extension ViewHandlers {
     host.query("view/getVisibleArea", getVisibleArea)
     host.task("view/identify", identify)
     host.task("view/render", render)
+    host.task("view/renderSeries", renderSeries)
     host.task("view/labels", labels)
     host.task("view/select", select)
     host.command("view/setLocationDisplay", setLocationDisplay)

@@ -57,33 +57,42 @@ struct Identification: Sendable {
   }
 
   /// The hits of each layer and overlay that is searched, topmost first; of entities, previous observations and track lines apart.
-  func found(_ share: WorkShare) throws -> [Found] {
+  func found(_ share: WorkShare, _ worker: Worker) throws -> [Found] {
     let extent: ViewSnapshot.Extent =
       switch target {
       case nil: .everything
       case let overlay? where overlay.collection == .overlays: .overlay(OverlayID(overlay.id))
       case _?: .layers { groups(around: $0) != nil }
       }
-    let layers = try ViewSnapshot(of: view.id, in: world, extent).layers.reversed().map { layer in
+    let drawn = try ViewSnapshot(of: view.id, in: world, extent).layers
+    let hasLabels = drawn.contains(where: \.hasLabels)
+    let parts = share.split(by: hasLabels ? 1 : 0, 1)
+    let labels = hasLabels ? try worker.placedLabels(of: view, in: world, parts[0]) : [:]
+    let layers = drawn.reversed().map { layer in
       (layer, layer.stratum == .overlay ? [] : groups(around: LayerID(layer.object.id)) ?? [])
     }
-    let shares = share.split(by: layers.map { $0.0.store.count + 1 })
+    let shares = parts[1].split(by: layers.map { $0.0.store.count + 1 })
     return try zip(layers, shares).flatMap { (layer, share) in
       let tracks = try layer.0.tracks(in: world) { try share.work?.checkCancelled() }
       let parts = [(kind: layer.0.entityFeatures(in: world), layer: layer.0)] + tracks.map { ($0.kind, $0.layer) }
       let all = try zip(parts, share.split(by: parts.map { $0.layer.store.count + 1 })).map { (part, share) in
-        try found(in: part.layer, part.kind, layer.1, share)
+        // Tracks have no labels.
+        let labels = part.kind ?? .entities == .entities ? labels[part.layer.object] ?? [] : []
+        return try found(in: part.layer, part.kind, layer.1, labels, worker.searchMeter, share)
       }
       return all[0].error == nil ? all : [all[0]]
     }
   }
 
-  private func found(in layer: DrawnLayer, _ kind: EntityFeatures?, _ groups: [Layer], _ share: WorkShare) throws -> Found {
+  private func found(
+    in layer: DrawnLayer, _ kind: EntityFeatures?, _ groups: [Layer], _ labels: [PlacedLabel], _ meter: TextMeter?, _ share: WorkShare
+  ) throws -> Found {
     do {
       let shares = share.split(by: 1, 1)
       let clusters = try layer.clusters(checking: shares[0].checkpoint)
       let hits = try layer.hits(
-        in: circle, of: view, limit: limit, clusters: clusters, world.transformer, checking: shares[1].checkpoint
+        in: circle, of: view, limit: limit, clusters: clusters, labels: labels, world.transformer, meter,
+        checking: shares[1].checkpoint
       ) { try share.work?.checkCancelled() }
       return Found(layer: layer, kind: kind, groups: groups, hits: hits, clusters: clusters, error: nil)
     } catch let error as TransformError {

@@ -143,10 +143,11 @@ package struct AtomicFile: ~Copyable {
   ///
   /// - Parameters:
   ///   - replaces: whether an existing file may be replaced; if not, throws `fileExists`.
-  ///   - worker: the task's worker. The task may be cancelled until the sync is done; the target is then unchanged.
-  package consuming func commit(replaces: Bool = true, for worker: Worker) throws {
+  ///   - worker: the task's worker. The task may be cancelled until the sync is done; the target is then unchanged. Nil if the task
+  ///     does more after this, so that it may still be cancelled.
+  package consuming func commit(replaces: Bool = true, for worker: Worker?) throws {
     guard fsync(descriptor) == 0 else { throw failure() }
-    try worker.work.commit()
+    try worker?.work.commit()
     if replaces { try replace() } else { try place() }
     isOpen = false
     let isClosed = close(descriptor) == 0

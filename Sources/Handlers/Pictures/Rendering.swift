@@ -21,6 +21,8 @@ struct Rendering: Sendable {
   let view: View
   let background: Color?
   let hasLocation: Bool
+  /// Whether the fences of monitors are drawn.
+  var hasFences = false
   /// What is drawn, in drawing order.
   let layers: @Sendable (World) throws -> [DrawnLayer]
   var rasters: @Sendable (World) throws -> [DrawnRaster] = { _ in [] }
@@ -53,13 +55,15 @@ struct Rendering: Sendable {
   ///   - target: the reference of the map.
   ///   - reference: of what is drawn.
   ///   - asked: the box to be seen, in the target; nil for the extent.
+  ///   - hasTitle: whether room is left at the top.
   ///   - extent: of what is drawn; nil if there is nothing.
   ///   - layers: what is drawn in a view.
   init(
-    width: Double, height: Double, in target: SpatialReference, box asked: Envelope? = nil, _ reference: SpatialReference,
+    width: Double, height: Double, in target: SpatialReference, box asked: Envelope? = nil, hasTitle: Bool, _ reference: SpatialReference,
     _ extent: Envelope?, of world: World, _ layers: @escaping @Sendable (View, World) throws -> [DrawnLayer]
   ) throws {
-    let padding = Insets(0.05 * min(width, height))
+    var padding = Insets(0.05 * min(width, height))
+    if hasTitle { padding.top = min(padding.top + PictureLayout.titleRoom, height / 3) }
     let viewpoint: ViewpointTarget? =
       if let asked {
         .boundingBox(asked, padding: Insets(), rotation: nil, reference: target)
@@ -79,20 +83,40 @@ struct Rendering: Sendable {
   }
 
   init(
-    _ params: some PictureProtocol.PictureExtent, _ reference: SpatialReference, _ extent: Envelope?, in world: World,
+    _ params: some PictureProtocol.PictureExtent & Params, _ reference: SpatialReference, _ extent: Envelope?, in world: World,
     _ layers: @escaping @Sendable (View, World) throws -> [DrawnLayer]
   ) throws {
     try self.init(
       width: params.width, height: params.height, in: try world.canonical(params.spatialReference) ?? reference,
-      box: params.extent.map { Wire.envelope($0) }, reference, extent, of: world, layers)
+      box: params.extent.map { Wire.envelope($0) }, hasTitle: params.layout?.title?.isEmpty == false, reference, extent, of: world, layers)
   }
 
   /// A task that draws it.
+  ///
+  /// - Parameter part: writes a part of the result, with a piece of the picture in base64.
   func plan<R: Sendable>(
-    _ params: some Params & Sendable, _ result: @escaping @Sendable (Int, PictureProtocol.Picture) -> R
+    _ params: some Params & Sendable, isStreamed: Bool, part: @escaping @Sendable (String) -> [UInt8],
+    _ result: @escaping @Sendable (Int, PictureProtocol.Picture) -> R
   ) throws -> Plan<R> {
     let job = try self.job(params)
-    return TaskPlan(result: { worker in result(world.revision, try draw(params, job, worker, WorkShare(worker.work))) })
+    return TaskPlan(parts: { worker in
+      let (picture, data) = try draw(params, job, isStreamed: isStreamed, worker, WorkShare(worker.work))
+      let result = result(world.revision, picture)
+      return data.map { Self.next(of: $0, part, result) } ?? .answer(result)
+    })
+  }
+
+  /// The bytes of a part: a message of it is within 1 MiB, and without padding in base64.
+  private static let partBytes = 3 << 18
+
+  /// The step that sends the bytes of a picture from one on.
+  static func next<R: Sendable>(
+    of picture: PaintedPicture, from start: Int = 0, _ part: @escaping @Sendable (String) -> [UInt8], _ result: R
+  ) -> Plan<R>.Step {
+    guard start < picture.byteCount else { return .answer(result) }
+    let end = min(start + partBytes - 3072, picture.byteCount)
+    let text = picture.withBytes { String(decoding: Base64.encode(UnsafeRawBufferPointer(rebasing: $0[start..<end])), as: UTF8.self) }
+    return .part(part(text)) { _ in next(of: picture, from: end, part, result) }
   }
 
   /// Throws if the picture would be too large.
@@ -167,38 +191,68 @@ struct Rendering: Sendable {
     return layout
   }
 
-  func draw(_ params: some Params, _ job: PictureJob, _ worker: Worker, _ share: WorkShare) throws -> PictureProtocol.Picture {
-    // Refused before anything is drawn.
-    let target = try params.path.map { try PictureFile(worker.files.path($0), replaces: params.replace, worker) }
-    let shares = share.split(by: 5, 1, 4)
+  /// What is painted.
+  struct Content {
+    let layers: [DrawnLayer]
+    let labels: [PlacedLabel]
+    let picture: ViewPicture
+    var words: PictureWriter { picture.words }
+    var omittedCount: Int { picture.omittedCount(labels) }
+  }
+
+  /// - Parameter title: in place of that of the layout.
+  func content(_ params: some Params, title: String? = nil, _ worker: Worker, _ share: WorkShare) throws -> Content {
+    let shares = share.split(by: 5, 1)
     let layers = try layers(world)
-    let (groundShare, layerShare) = { ($0[0], $0[1]) }(shares[0].split(by: 2, 3))
-    var options = options(params)
-    try addGround(to: &options, ratio: job.ratio, hasSky: !params.transparent, worker, groundShare)
-    var picture = try ViewPicture(layers, rasters: try rasters(world), of: view, in: world, options, layerShare.checkpoint)
-    let layout = try params.layout.map { layout in
-      try LayoutDrawing(Self.layout(layout), layers, of: view, in: world) { try worker.measure($0) }
+    let beforeShares = shares[0].split(by: hasFences ? 1 : 0, view.perspective(in: world) == nil ? 0 : 2, 4)
+    let drawn = layers + (hasFences ? try fences(worker, beforeShares[0]) : [])
+    let rasters = try rasters(world)
+    var asked = params.layout.map(Self.layout)
+    if let title {
+      if asked == nil { asked = PictureLayout() }
+      asked?.title = title
     }
-    let labels = try picture.placedLabels(besides: layout?.panels ?? [], measuredBy: { try worker.measure($0) }) {
+    let layout = try asked.map { layout in
+      try LayoutDrawing(layout, drawn, rasters, of: view, in: world, checking: { try worker.checkCancelled() }) { try worker.measure($0) }
+    }
+    var options = options(params)
+    options.panels = layout?.panels ?? []
+    try addGround(
+      to: &options, ratio: params.format == .png ? params.pixelRatio : 1, hasSky: !params.transparent, worker, beforeShares[1])
+    var picture = try ViewPicture(drawn, rasters: rasters, of: view, in: world, options, beforeShares[2].checkpoint)
+    let labels = try picture.placedLabels(besides: options.panels, measuredBy: worker.meter) {
       try shares[1].checkpoint(0.5)
     }
     picture.draw(labels)
     layout?.draw(to: &picture)
-    try shares[2].checkpoint(0)
-    let painted = try worker.paint(job, picture.words)
-    let pick = params.pick ? try picked(params, job, layers, options.ground, worker) : nil
+    return Content(layers: layers, labels: labels, picture: picture)
+  }
+
+  func draw(
+    _ params: some Params, _ job: PictureJob, isStreamed: Bool = false, _ worker: Worker, _ share: WorkShare
+  ) throws -> (picture: PictureProtocol.Picture, data: PaintedPicture?) {
+    // Refused before anything is drawn.
+    let target = try params.path.map { try PictureFile(worker.files.path($0), replaces: params.replace, worker) }
+    let shares = share.split(by: 6, 4)
+    let content = try content(params, worker, shares[0])
+    try shares[1].checkpoint(0)
+    let painted = try worker.paint(job, content.words)
+    let pick = params.pick ? try picked(params, job, content, worker) : nil
     let (width, height) = job.pixels
-    let isAnswered = target == nil
+    let isAnswered = target == nil && !isStreamed
     if isAnswered, 4 * painted.byteCount / 3 + 4096 > worker.work.resultBytes {
       throw RPCError.resultTooLarge(limit: worker.work.resultBytes)
     }
     let path = try target?.write(painted)
-    let failed = picture.failed.map(Self.undrawn) + undrawnSources
-    return PictureProtocol.Picture(
+    let failed = content.picture.failed.filter { failed in
+      failed.object.collection != .overlays || content.layers.contains { $0.object == failed.object }
+    }.map(Self.undrawn) + undrawnSources
+    let picture = PictureProtocol.Picture(
       format: params.format, width: width, height: height, bytes: painted.byteCount,
-      data: isAnswered ? text(of: painted) : nil, path: path, labelCount: labels.count,
-      omittedLabelCount: picture.omittedCount(labels), missingGlyphCount: painted.notes.missingGlyphs,
+      data: isAnswered ? text(of: painted) : nil, path: path, labelCount: content.labels.count,
+      omittedLabelCount: content.omittedCount, missingGlyphCount: painted.notes.missingGlyphs,
       failed: failed.isEmpty ? nil : failed, pick: pick)
+    return (picture, target == nil && isStreamed ? painted : nil)
   }
 
   private func text(of picture: PaintedPicture) -> String {
@@ -211,11 +265,12 @@ struct Rendering: Sendable {
   }
 
   private func picked(
-    _ params: some Params, _ job: PictureJob, _ layers: [DrawnLayer], _ ground: SceneGround?, _ worker: Worker
+    _ params: some Params, _ job: PictureJob, _ content: Content, _ worker: Worker
   ) throws -> PictureProtocol.PickedItems {
     var options = options(params, isNumbered: true)
-    options.ground = ground
-    let picture = try ViewPicture(layers, of: view, in: world, options) { _ in try worker.checkCancelled() }
+    options.ground = content.picture.options.ground
+    var picture = try ViewPicture(content.layers, of: view, in: world, options) { _ in try worker.checkCancelled() }
+    picture.draw(content.labels)
     var job = job
     (job.format, job.background) = (.items, 0)
     let painted = try worker.paint(job, picture.words)
@@ -223,7 +278,7 @@ struct Rendering: Sendable {
       pixels: text(of: painted),
       items: picture.items.map { item in
         let (layer, overlay) = picture.objects[item.object].ids
-        return .init(layer: layer, overlay: overlay, id: item.id)
+        return .init(layer: layer, overlay: overlay, id: item.id, part: item.isLabel ? .label : nil)
       })
   }
 
@@ -236,10 +291,10 @@ struct Rendering: Sendable {
     TaskPlan(result: { worker in
       let share = WorkShare(worker.work)
       var options = PictureOptions()
-      options.hasLocation = false
+      options.isOfLabels = true
       try addGround(to: &options, ratio: 1, hasSky: false, worker, share)
       let picture = try ViewPicture(try layers(world), of: view, in: world, options, share.checkpoint)
-      let labels = try picture.placedLabels(measuredBy: { try worker.measure($0) }) { try share.checkpoint(1) }
+      let labels = try picture.placedLabels(measuredBy: worker.meter) { try share.checkpoint(1) }
       return result(
         world.revision, worker.textMetrics, labels.map { Self.wire($0, of: picture.objects[$0.object]) }, picture.omittedCount(labels))
     })
@@ -263,7 +318,7 @@ extension ObjectReference {
 }
 
 /// A file for a picture, which appears when it is complete.
-private struct PictureFile {
+struct PictureFile {
   private let target: HeldName
   private let replaces: Bool
   private let worker: Worker
@@ -275,11 +330,17 @@ private struct PictureFile {
   }
 
   /// The absolute path.
-  func write(_ picture: PaintedPicture) throws -> String {
-    let file = try AtomicFile.begin(replacing: target)
+  var path: String { target.path }
+
+  func begin() throws(RPCError) -> AtomicFile { try AtomicFile.begin(replacing: target) }
+
+  /// - Parameter isLast: whether the task does no more after this.
+  /// - Returns: the absolute path.
+  func write(_ picture: PaintedPicture, isLast: Bool = true) throws -> String {
+    let file = try begin()
     try picture.withBytes { bytes throws(RPCError) in try file.append(bytes) }
-    try file.commit(replaces: replaces, for: worker)
-    return target.path
+    try file.commit(replaces: replaces, for: isLast ? worker : nil)
+    return path
   }
 }
 

@@ -16,7 +16,7 @@ extension ViewService {
     let identification = try Identification(params, in: world)
     return TaskPlan(result: { worker in
       let shares = WorkShare(worker.work).split(by: 4, 1)
-      let found = try identification.found(shares[0]).filter { !$0.hits.isEmpty || $0.error != nil }
+      let found = try identification.found(shares[0], worker).filter { !$0.hits.isEmpty || $0.error != nil }
       let count = max(0, found.reduce(0) { $0 + $1.count } - params.offset)
       return try .cut(params.maxBytes, count, after: params.offset, hasMore: false) { count in
         var writing = IdentifyWriting(params, worker)
@@ -36,7 +36,7 @@ extension ViewService {
     let identification = try Identification(params, in: world)
     let mode = SelectionMode(params.mode)
     return TaskPlan(.edit) { worker in
-      let found = try identification.found(WorkShare(worker.work)).filter { $0.kind ?? .entities == .entities }
+      let found = try identification.found(WorkShare(worker.work), worker).filter { $0.kind ?? .entities == .entities }
         .map { ($0.layer.object, $0.ids) }
       return { world in
         let results = try found.compactMap { (object, ids) in try select(ids, mode, of: object, &world) }
@@ -115,8 +115,15 @@ private struct IdentifyWriting {
       layer: isOverlay ? nil : layer.object.id, overlay: isOverlay ? layer.object.id : nil, name: layer.name,
       spatialReference: layer.reference.definition, entityFeatures: found.kind?.wire, features: isWritten ? try written(rows, of: layer) : nil,
       distances: isWritten ? hits.hits.map(\.distance) : [], popups: popups, clusters: clusters,
-      clusterDistances: clusters.map { _ in hits.clusters.map(\.distance) }, exceededLimit: hits.exceedsLimit,
+      clusterDistances: clusters.map { _ in hits.clusters.map(\.distance) },
+      parts: isWritten ? parts(hits.hits.map(\.isLabel)) : nil, clusterParts: isWritten ? parts(hits.clusters.map(\.isLabel)) : nil,
+      exceededLimit: hits.exceedsLimit,
       sublayerResults: [], error: found.error.map { Wire.failure(RPCError($0).failure) })
+  }
+
+  /// What was hit of each; nil if all are symbols.
+  private func parts(_ areLabels: [Bool]) -> [ViewProtocol.DrawnPart]? {
+    areLabels.contains(true) ? areLabels.map { $0 ? .label : .symbol } : nil
   }
 
   /// The popups of the clusters that were hit.

@@ -26,9 +26,11 @@ public final class Worker: Sendable {
   package let documentLimits: DocumentLimits
   /// Whether texts are measured with the fonts of the machine.
   let hasFonts: Bool
+  let labels: LabelMemory
 
   package init(
     files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits, hasFonts: Bool = true,
+    _ labels: LabelMemory = LabelMemory(),
     onProgress: @escaping @Sendable (Double) -> Void
   ) {
     work = Work(resultBytes: resultBytes, engine: readers.engines, onProgress: onProgress)
@@ -36,6 +38,7 @@ public final class Worker: Sendable {
     self.readers = readers
     self.documentLimits = documentLimits
     self.hasFonts = hasFonts
+    self.labels = labels
   }
 
   public var isCancelled: Bool { work.isCancelled }

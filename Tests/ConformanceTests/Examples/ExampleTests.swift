@@ -10,6 +10,7 @@ struct ExampleTests {
     "session/status": ["confinement": "what the system's kernel supports", "textMetrics": "whether there are fonts"],
     "view/labels": ["textMetrics": "whether there are fonts"],
     "view/render": picture, "layer/render": picture, "overlay/render": picture, "feature/render": picture,
+    "view/renderSeries": ["series/bytes": "size of a file that the machine's libraries compress"],
     "package/export": compressed, "package/update": compressed, "package/open": compressed, "package/describe": compressed,
     "map/publish": compressed,
     "session/describe": ["hash": "of the definition, which has this example"],

@@ -10639,7 +10639,7 @@ class LayerMethods(SyncCaller):
             spatial_reference: The spatial reference in which it is drawn; when absent, that of the
                 features.
             extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
-                drawn with a margin of a twentieth.
+                drawn with a margin of a twentieth, and room for a title.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -13699,7 +13699,7 @@ class OverlayMethods(SyncCaller):
             spatial_reference: The spatial reference in which it is drawn; when absent, that of the
                 features.
             extent: The box that has to be seen, in `spatialReference`; when absent, the extent of what is
-                drawn with a margin of a twentieth.
+                drawn with a margin of a twentieth, and room for a title.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -16716,9 +16716,13 @@ class ViewMethods(SyncCaller):
         draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the
         screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's
         reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has
-        no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is
-        estimated, because the fonts are the client's: each code point is half of the size wide, each line is
-        the size high. Labels are not found.
+        no width, a cross and an x are two lines as wide as their outline, at least 1. Texts are boxes with
+        their halos, as large as the fonts make them with which pictures are drawn, or as `textMetrics` of
+        `initialize` says.
+
+        Labels are found where `view/labels` answers them: a feature by its label, or else by its symbol. They
+        lie above everything, but the results are by layer nevertheless. Where labels are not yet placed since
+        their view, its layers or their features have changed, this takes as long as `view/labels`.
 
         Where points are clustered (`featureReduction`), the clusters of the view's scale are found as
         `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no
@@ -16773,6 +16777,8 @@ class ViewMethods(SyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
 
         Example:
             server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
@@ -16815,6 +16821,7 @@ class ViewMethods(SyncCaller):
         width: float | None = None,
         height: float | None = None,
         location: bool | None = None,
+        fences: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewRenderResult:
         """Draws what the view shows: layers, overlays, labels and the location of its display, each as
@@ -16843,6 +16850,9 @@ class ViewMethods(SyncCaller):
                 pixel; in 1...32768)
             location: Whether the location of the view's display is drawn: a disc, or a triangle that
                 points where it goes, with a circle of its accuracy. (default True)
+            fences: Whether the fences of geotriggers are drawn above the layers, as translucent areas
+                with an outline, each with its buffer on the ellipsoid; at most 10,000 of each. (default
+                False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -16892,6 +16902,214 @@ class ViewMethods(SyncCaller):
                     "width": width,
                     "height": height,
                     "location": location,
+                    "fences": fences,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def render_series(
+        self,
+        *,
+        view: t.ObjectId,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        entity_source: t.ObjectId | None = None,
+        entity_features: t.EntityFeatures | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        format: t.PictureFormat | None = None,
+        pixel_ratio: float | None = None,
+        path: t.FilePath | None = None,
+        replace: bool | None = None,
+        transparent: bool | None = None,
+        background: t.Color | None = None,
+        labels: bool | None = None,
+        selection: bool | None = None,
+        layout: t.PictureLayout | None = None,
+        pick: bool | None = None,
+        width: float | None = None,
+        height: float | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        margin: float | None = None,
+        scale: float | None = None,
+        title_expression: t.Expression | None = None,
+        location: bool | None = None,
+        fences: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewRenderSeriesResult:
+        """Draws a map series: what the view shows, a page for each feature that matches and has a geometry,
+        at most 1,000, with the whole of the feature on it. A PDF is one file, which appears when all pages
+        are drawn. Other formats have a file for each page, with its number before the extension, as
+        `map-01.png`: each appears when it is complete, and those that are there when the task fails stay.
+        Only one page is in memory at a time.
+
+        Args:
+            view: The view. Its rotation is that of the pages.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            entity_source: An entity source; in place of `layer` and `overlay`.
+            entity_features: With `entitySource`: what its features are. (default "entities")
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            format: The format. (default "png")
+            pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
+            path: The file to write; its folder has to exist. Without it the picture is in the answer.
+            replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
+                (default False)
+            transparent: Whether there is no background. (default False)
+            background: The background; when absent, the `backgroundColor` of the map or scene, or else
+                white.
+            labels: Whether labels are drawn. (default True)
+            selection: Whether it is seen what is selected. (default True)
+            layout: What the picture has besides the map.
+            pick: Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304
+                pixels. (default False)
+            width: Width of a page; that of the view's screen when absent. (device-independent pixel; in
+                1...32768)
+            height: Height of a page; that of the view's screen when absent. (device-independent pixel; in
+                1...32768)
+            order_by: Sort keys of the pages, most significant first; ties are sorted by id. Drawing order
+                when absent. (at most 16 elements)
+            margin: Room at each edge of a page, as a fraction of its shorter side. (in 0...0.45; default
+                0.1)
+            scale: The scale of all pages, each with its feature in the middle. When absent, each feature
+                fits on its page; points are drawn at the scale of the view. (above 0)
+            title_expression: The title of each page, of its feature; in place of `title` of `layout`.
+            location: Whether the location of the view's display is drawn. (default True)
+            fences: Whether the fences of geotriggers are drawn above the layers, as translucent areas
+                with an outline, each with its buffer on the ellipsoid; at most 10,000 of each. (default
+                False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that is drawn. (at least 0)
+            series: The series.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen, the index of a band that a raster does not have.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
+            PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
+                each way, and 268,435,456 in all.
+
+        Example:
+            server.view.render_series(
+                format="pdf",
+                ids=[1],
+                layer="cities",
+                path="atlas.pdf",
+                scale=100000,
+                title_expression="name",
+                view="v1",
+            )
+        """
+        result: t.ViewRenderSeriesResult = self._call(
+            "view/renderSeries",
+            _given(
+                {
+                    "view": view,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "entitySource": entity_source,
+                    "entityFeatures": entity_features,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "format": format,
+                    "pixelRatio": pixel_ratio,
+                    "path": path,
+                    "replace": replace,
+                    "transparent": transparent,
+                    "background": background,
+                    "labels": labels,
+                    "selection": selection,
+                    "layout": layout,
+                    "pick": pick,
+                    "width": width,
+                    "height": height,
+                    "orderBy": order_by,
+                    "margin": margin,
+                    "scale": scale,
+                    "titleExpression": title_expression,
+                    "location": location,
+                    "fences": fences,
                     "meta": meta,
                 }
             ),
@@ -16988,6 +17206,8 @@ class ViewMethods(SyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
 
         Example:
             server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")

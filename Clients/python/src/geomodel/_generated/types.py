@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "1efb44cf73a2c775"
+PROTOCOL_HASH = "2de495a2eefcf8d0"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2862,6 +2862,15 @@ class FeatureRenderResult(TypedDict):
     """The picture."""
 
 
+class FeatureRenderPart(TypedDict):
+    """A part of the result of `feature/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class TransformationGrid(TypedDict):
     """A file of corrections that a transformation needs."""
 
@@ -4032,6 +4041,15 @@ class LayerRenderResult(TypedDict):
     """The picture."""
 
 
+class LayerRenderPart(TypedDict):
+    """A part of the result of `layer/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class LayerClassBreaksResult(TypedDict):
     """What `layer/classBreaks` answers."""
 
@@ -4989,6 +5007,15 @@ class OverlayRenderResult(TypedDict):
     """The picture."""
 
 
+class OverlayRenderPart(TypedDict):
+    """A part of the result of `overlay/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class OverlayLegendResult(TypedDict):
     """What `overlay/legend` answers."""
 
@@ -5223,6 +5250,36 @@ class Picture(TypedDict):
     """What is drawn at each pixel; only with `pick`."""
 
 
+class PictureSeries(TypedDict):
+    """A map series that was drawn."""
+
+    format: PictureFormat
+    """The format."""
+    width: int
+    """Width of a page in pixels; of SVG and PDF, in device-independent pixels. (at least 1)"""
+    height: int
+    """Height, likewise. (at least 1)"""
+    bytes: int
+    """The size of all files. (at least 0)"""
+    path: NotRequired[str]
+    """The absolute path of the PDF; absent for other formats."""
+    pages: list[SeriesPage]
+    """The pages, in their order."""
+    missingGlyphCount: int
+    """The number of characters that no font has; each is drawn as a box. (at least 0)"""
+
+
+class SeriesPage(TypedDict):
+    """A page of a map series."""
+
+    id: FeatureId
+    """Its feature."""
+    title: NotRequired[str]
+    """Its title; absent without `titleExpression`, and where that has no value."""
+    path: NotRequired[str]
+    """The absolute path of its file; absent in a PDF."""
+
+
 class UndrawnLayer(TypedDict):
     """A layer, overlay or elevation source that is not drawn, and why."""
 
@@ -5246,8 +5303,8 @@ class PictureLayout(TypedDict):
     attribution: NotRequired[str]
     """Whose data it is, at the bottom right. (at most 500 characters)"""
     legend: NotRequired[bool]
-    """Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
-    (default False)
+    """Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and
+    three sizes where sizes follow a field; what does not fit is counted. (default False)
     """
     scaleBar: NotRequired[bool]
     """Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
@@ -5273,8 +5330,8 @@ class Graticule(TypedDict):
 class PickedItems(TypedDict):
     """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but
     for scenes in perspective, which it searches from above): colours, opacities, dashes and patterns are
-    ignored, and labels, the location and the layout are not drawn. Only texts have the shapes of their
-    letters. Lines are at least a pixel wide.
+    ignored, and the location and the layout are not drawn. Texts are boxes. Lines are at least a pixel
+    wide.
     """
 
     pixels: str
@@ -5286,7 +5343,7 @@ class PickedItems(TypedDict):
 
 
 class PickedItem(TypedDict):
-    """A feature, a graphic or a cluster that is drawn."""
+    """A feature, a graphic or a cluster that is drawn, or its label."""
 
     layer: NotRequired[ObjectId]
     """The layer, or else"""
@@ -5294,6 +5351,8 @@ class PickedItem(TypedDict):
     """the overlay."""
     id: FeatureId
     """The feature; of a cluster, the lowest id of its points."""
+    part: NotRequired[DrawnPart]
+    """What of it is drawn: `label`, or absent for the symbol."""
 
 
 class PlacedLabel(TypedDict):
@@ -7431,6 +7490,14 @@ class ScreenPoint(TypedDict):
     """From the top. (device-independent pixel)"""
 
 
+DrawnPart = Literal["symbol", "label"]
+"""What is drawn of a feature.
+
+`symbol`: Its symbol.
+`label`: Its label.
+"""
+
+
 class IdentifyResult(TypedDict):
     """What `view/identify` found in a layer, a group or an overlay."""
 
@@ -7445,8 +7512,8 @@ class IdentifyResult(TypedDict):
     entityFeatures: NotRequired[EntityFeatures]
     """Of a layer over an entity source, what the features of this result are; absent for others."""
     features: NotRequired[FeatureList]
-    """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
-    `error`.
+    """The features or graphics, last drawn first, before them those whose labels were found, the nearest
+    first; absent for a group, with `returnPopupsOnly`, and with `error`.
     """
     distances: list[float]
     """For each feature: the distance from the screen point to what is drawn of it; 0 on it.
@@ -7457,12 +7524,18 @@ class IdentifyResult(TypedDict):
     order; none when popups are disabled.
     """
     clusters: NotRequired[list[Cluster]]
-    """The clusters in place of points, by descending id; `cluster/members` answers the features of each.
-    Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
+    """The clusters in place of points, by descending id, before them those whose labels were found;
+    `cluster/members` answers the features of each. Absent where points are not clustered, for a group,
+    with `returnPopupsOnly`, and with `error`.
     """
     clusterDistances: NotRequired[list[float]]
     """For each cluster: the distance from the screen point to its symbol; 0 on it. (device-independent pixel)
     """
+    parts: NotRequired[list[DrawnPart]]
+    """For each feature: what of it was found, to which the distance is; absent when it is the symbol of all.
+    """
+    clusterParts: NotRequired[list[DrawnPart]]
+    """The same for each cluster; absent when it is the symbol of all."""
     exceededLimit: bool
     """Whether there are more than `maximumResults`."""
     sublayerResults: list[IdentifyResult]
@@ -7715,6 +7788,24 @@ class ViewRenderResult(TypedDict):
     """The world's revision that is drawn. (at least 0)"""
     picture: Picture
     """The picture."""
+
+
+class ViewRenderPart(TypedDict):
+    """A part of the result of `view/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
+class ViewRenderSeriesResult(TypedDict):
+    """What `view/renderSeries` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    series: PictureSeries
+    """The series."""
 
 
 class ViewLabelsResult(TypedDict):
