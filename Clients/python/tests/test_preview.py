@@ -311,9 +311,13 @@ class PageTests(Shared):
         page = self.open()
         for second, longitude in enumerate((8.4, 8.6)):
             place = {"position": {"type": "Point", "coordinates": [longitude, 47.3]}, "timestamp": f"2026-01-01T00:00:0{second}Z"}
+            place["horizontalAccuracy"] = 4000
             server.location.push(location_source="gps", locations=[place])
             page.until(f"Math.abs(preview.features.place?.[0] - {longitude}) < 1e-9 && document.querySelector('.location') !== null")
         self.color(page, 442, 300, (0x1A, 0x73, 0xE8), near=40)
+        # 4 km there are 22 pixels, faintly blue on white.
+        self.color(page, 442 + 15, 300, (0xDD, 0xEA, 0xFB), near=8)
+        self.color(page, 442 + 30, 300, (255, 255, 255))
 
     def test_entities_move_and_fences_are_outlined(self) -> None:
         server = self.start()

@@ -4,6 +4,8 @@
 const TOLERANCE = 6;
 /** Features of each layer in a popup. */
 const MANY = 10;
+/** Metres to a pixel at the equator at zoom 0, of tiles of 512 pixels. */
+const METRES = 40075016.6856 / 512;
 
 export class Features {
   #map;
@@ -15,12 +17,15 @@ export class Features {
 
   /** Where the device is shown: longitude and latitude. */
   place = null;
+  /** How far it may be from there, in metres. */
+  #accuracy = 0;
 
   constructor(map, connection, camera, origin) {
     this.#map = map;
     this.#connection = connection;
     this.#camera = camera;
     this.#origin = origin;
+    map.on("zoom", () => this.#showAccuracy());
     map.on("click", (event) => this.#clicked(event).catch((error) => console.warn(error.message)));
   }
 
@@ -62,6 +67,14 @@ export class Features {
     }
     this.#marker.setLngLat(place);
     this.#marker.getElement().classList.toggle("old", location.isLastKnown === true);
+    this.#accuracy = location.horizontalAccuracy ?? 0;
+    this.#showAccuracy();
+  }
+
+  #showAccuracy() {
+    if (this.#marker === null) return;
+    const metres = (METRES * Math.cos((this.place[1] * Math.PI) / 180)) / 2 ** this.#map.getZoom();
+    this.#marker.getElement().style.setProperty("--accuracy", `${this.#accuracy / metres}px`);
   }
 }
 
