@@ -36,10 +36,12 @@ struct TileTests {
 
   private func ring(_ values: [Double], isHole: Bool = false) -> [SIMD2<Int>]? {
     var shape = TileShape()
+    if isHole { [-9.0, -9, 20, -9, 20, 20, -9, 20, -9, -9].withUnsafeBufferPointer { _ = shape.addRing($0, shift: 0, isHole: false) } }
     let isLeft = values.withUnsafeBufferPointer { shape.addRing($0, shift: 0, isHole: isHole) }
+    shape.writeRings { $0 }
     let parts = parts(shape)
-    #expect(isLeft == !parts.isEmpty && parts.allSatisfy(\.isClosed))
-    return parts.first?.positions
+    #expect(isLeft == (parts.count > (isHole ? 1 : 0)) && parts.allSatisfy(\.isClosed))
+    return isLeft ? parts.last?.positions : nil
   }
 
   private func area(_ ring: [SIMD2<Int>]) -> Int {

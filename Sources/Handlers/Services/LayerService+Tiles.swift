@@ -4,9 +4,11 @@ import Drawing
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import JSON
 import JSONRPC
 import Planning
+import SpatialRelations
 import VectorTiles
 import WireCoding
 
@@ -39,6 +41,17 @@ extension OverlayService {
 }
 
 extension TileOptions {
+  init(_ address: TileAddress) {
+    self.init(address) { areas in
+      do throws(EngineError) { return try GeometryCalculator()(.snap(to: 1), [areas]).geometries.first } catch {
+        switch error {
+        case .failed, .engineFailed, .invalid: return nil
+        case .unavailable, .interrupted, .tooExpensive: throw SpatialError(error)
+        }
+      }
+    }
+  }
+
   init(_ params: some LayerProtocol.TileOptions) throws(RPCError) {
     let side = 1 << params.z
     guard let address = TileAddress(zoom: params.z, x: params.x, y: params.y) else {
