@@ -34,6 +34,12 @@ package struct DrawnTile: Sendable {
 }
 
 extension DrawnLayer {
+  /// The attributes of its tiles with their types; those of clusters where it may have them.
+  package var tileFields: [Field] {
+    let (own, ofClusters) = (store.schema.fields, clusterPortrayal?.attributes.schema.fields ?? [])
+    return own + ofClusters.filter { field in !own.contains { $0.name == field.name } }
+  }
+
   /// The tile.
   ///
   /// - Parameters:

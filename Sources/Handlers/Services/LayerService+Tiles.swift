@@ -23,7 +23,7 @@ extension LayerService {
 
   package static func style(_ params: Style.Params, in world: World) throws -> LayerProtocol.StyleResult {
     let layer = try StyledLayer(layer: world.live(try world.layers.require(ID(params.layer))), in: world)
-    return MapStyle(layer, params).result(world.revision)
+    return params.result(layer, world.revision)
   }
 }
 
@@ -36,7 +36,7 @@ extension OverlayService {
 
   package static func style(_ params: Style.Params, in world: World) throws -> LayerProtocol.StyleResult {
     let overlay = StyledLayer(overlay: try world.overlays.require(ID(params.overlay)), in: world)
-    return MapStyle(overlay, params).result(world.revision)
+    return params.result(overlay, world.revision)
   }
 }
 
