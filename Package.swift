@@ -58,7 +58,7 @@ let package = Package(
     .target(name: "CPROJ", dependencies: ["CLibraries"]),
     .target(name: "CGDAL", dependencies: ["CLibraries"]),
     .target(name: "CCairo", dependencies: ["CLibraries"]),
-    .target(name: "CReader", linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
+    .target(name: "CReader", dependencies: ["CLibraries"], linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
 
     // The system.
     .systemLibrary(name: "CPlatform"),
@@ -96,7 +96,7 @@ let package = Package(
       ["FeatureStore", "SpatialRelations", "SpatialIndex", "Sorting", "Geodetics", "GeometryEngine", "Geometry", "Platform"]),
     library("Statistics", ["Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry", "Calendar"]),
     library("Clusters", ["FeatureStore", "Sorting", "Geometry", "Platform"]),
-    library("VectorTiles", ["FeatureStore", "Geometry", "Platform"]),
+    library("VectorTiles", ["FeatureStore", "Geometry", "Platform", "CLibraries"]),
 
     library(
       "GeoModel",
@@ -213,7 +213,7 @@ let package = Package(
       "QueryTests",
       [
         "Clusters", "VectorTiles", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions",
-        "SpatialRelations", "SpatialIndex", "Sorting", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "TestSupport",
+        "SpatialRelations", "SpatialIndex", "Sorting", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "Platform", "TestSupport",
       ]),
     tests(
       "GeoModelTests",

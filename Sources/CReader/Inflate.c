@@ -1,36 +1,22 @@
 // Unpacks entries of zip archives by the zlib that GDAL has loaded.
 #include "CReader.h"
 
+#include "CLibraries.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-// zlib's interface, which has been the same since 1.2 (https://zlib.net/manual.html): its header is not needed to build.
-typedef struct {
-  const unsigned char *next_in;
-  unsigned avail_in;
-  unsigned long total_in;
-  unsigned char *next_out;
-  unsigned avail_out;
-  unsigned long total_out;
-  const char *msg;
-  void *state, *zalloc, *zfree, *opaque;
-  int data_type;
-  unsigned long adler, reserved;
-} z_stream;
-
 int creader_inflate(int source, off_t offset, size_t packed, int target, size_t size, uint32_t checksum) {
-  void *library = dlopen("libz.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (!library) library = dlopen("libz.so.1", RTLD_LAZY);
-  if (!library) library = dlopen("libz.1.dylib", RTLD_LAZY);
+  void *library = clibraries_zlib();
   if (!library) return CREADER_NO_ZLIB;
-  int (*begin)(z_stream *, int, const char *, int) = (int (*)(z_stream *, int, const char *, int))dlsym(library, "inflateInit2_");
-  int (*step)(z_stream *, int) = (int (*)(z_stream *, int))dlsym(library, "inflate");
-  int (*end)(z_stream *) = (int (*)(z_stream *))dlsym(library, "inflateEnd");
+  int (*begin)(struct clibraries_zstream *, int, const char *, int) = (int (*)(struct clibraries_zstream *, int, const char *, int))dlsym(library, "inflateInit2_");
+  int (*step)(struct clibraries_zstream *, int) = (int (*)(struct clibraries_zstream *, int))dlsym(library, "inflate");
+  int (*end)(struct clibraries_zstream *) = (int (*)(struct clibraries_zstream *))dlsym(library, "inflateEnd");
   unsigned long (*crc32)(unsigned long, const unsigned char *, unsigned) =
       (unsigned long (*)(unsigned long, const unsigned char *, unsigned))dlsym(library, "crc32");
-  z_stream stream;
+  struct clibraries_zstream stream;
   memset(&stream, 0, sizeof stream);
   // -15: raw Deflate, with the largest window.
   if (!begin || !step || !end || !crc32 || begin(&stream, -15, "1.2.11", (int)sizeof stream) != 0) return CREADER_NO_ZLIB;

@@ -16,8 +16,11 @@ package struct TileOptions: Sendable {
   package var maxFeatures = 10_000
   /// Of the tile; nil for no limit.
   package var maxBytes: Int?
+  /// Makes areas on the grid valid, on the grid; nil where that is not possible.
+  package typealias Mend = @Sendable (Geometry) throws -> Geometry?
+  package let mend: Mend
 
-  package init(_ address: TileAddress) { self.address = address }
+  package init(_ address: TileAddress, mending mend: @escaping Mend) { (self.address, self.mend) = (address, mend) }
 }
 
 /// A tile, and what is not in it.
@@ -26,11 +29,17 @@ package struct DrawnTile: Sendable {
   package let featureCount: Int
   /// Features left out to keep to the limits.
   package var omittedCount = 0
-  /// Features with a position that has no coordinates in Web Mercator.
+  /// Features with a position that has no coordinates in Web Mercator, or areas that cannot be made valid.
   package let failedCount: Int
 }
 
 extension DrawnLayer {
+  /// The attributes of its tiles with their types; those of clusters where it may have them.
+  package var tileFields: [Field] {
+    let (own, ofClusters) = (store.schema.fields, clusterPortrayal?.attributes.schema.fields ?? [])
+    return own + ofClusters.filter { field in !own.contains { $0.name == field.name } }
+  }
+
   /// The tile.
   ///
   /// - Parameters:

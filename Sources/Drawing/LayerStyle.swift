@@ -19,6 +19,7 @@ package struct LayerStyle {
   private let sizes: (first: Double, last: Double)
   private let zooms: (min: Double?, max: Double?)
   private let hasGlyphs: Bool
+  private let group: String?
   /// Whether features may have symbols of their own.
   private let mayHaveOwn: Bool
 
@@ -31,13 +32,15 @@ package struct LayerStyle {
     /// The factor of sizes at a scale.
     package var symbolScale: (Double) -> Double
     package var hasGlyphs = false
+    /// The group that contains the layer.
+    package var group: String?
 
     package init(source: String, symbolScale: @escaping (Double) -> Double) { (self.source, self.symbolScale) = (source, symbolScale) }
   }
 
   package init(_ layer: DrawnLayer, _ options: Options) {
     self.layer = layer
-    (source, isVisible, hasGlyphs) = (options.source, options.isVisible, options.hasGlyphs)
+    (source, isVisible, hasGlyphs, group) = (options.source, options.isVisible, options.hasGlyphs, options.group)
     sizes = (options.symbolScale(ClusterZoom.scale(zoom: 0)), options.symbolScale(ClusterZoom.scale(zoom: 24)))
     zooms = (options.minScale.map(Self.zoom(scale:)), options.maxScale.map(Self.zoom(scale:)))
     mayHaveOwn = layer.stratum == .overlay || layer.symbols.isByFeature
@@ -45,7 +48,7 @@ package struct LayerStyle {
   }
 
   /// The zoom of tiles of 512 pixels at a scale's denominator, on a screen of 96 dpi.
-  static func zoom(scale: Double) -> Double {
+  package static func zoom(scale: Double) -> Double {
     let zoom = log2(ClusterZoom.scale(zoom: 0) / scale)
     return (min(max(zoom, 0), 24) * 1e6).rounded() / 1e6
   }
@@ -171,7 +174,7 @@ package struct LayerStyle {
     let layout = layout + (isVisible ? [] : [.init(name: "visibility", value: "none")])
     layers.append(
       .members([
-        "id": .text("\(layer.object.id)-\(id)"), "type": .text(type), "source": .text(source),
+        "id": .text("\(layer.object.id)-\(id)"), "metadata": group.map { .members(["geomodel:group": .text($0)]) }, "type": .text(type), "source": .text(source),
         "source-layer": .text(layer.object.id), "minzoom": minZoom.map { .number($0) }, "maxzoom": maxZoom.map { .number($0) },
         "filter": filter.isEmpty ? nil : .all(filter), "layout": layout.isEmpty ? nil : .object(layout), "paint": paint,
       ]))

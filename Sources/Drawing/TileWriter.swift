@@ -20,6 +20,7 @@ struct TileWriter: ~Copyable {
   private let transform: MapTransform?
   /// Whether positions can be transformed without regard to those beside them.
   private let isBatched: Bool
+  private let mend: TileOptions.Mend
   private var layer: TileLayer
   private var shape = TileShape()
   /// Whether the attribute of a column is wanted, and the number of its key once it has one.
@@ -41,7 +42,7 @@ struct TileWriter: ~Copyable {
   private static let maxTurns = 4.0
 
   init(_ drawn: DrawnLayer, _ options: TileOptions, _ transformer: any CoordinateTransformer) throws {
-    (self.drawn, address) = (drawn, options.address)
+    (self.drawn, address, mend) = (drawn, options.address, options.mend)
     transform =
       drawn.reference == .webMercator ? nil : try MapTransform(from: drawn.reference, to: .webMercator, transformer)
     isBatched = transform?.keepsLines != false || drawn.store.isOfPoints
@@ -79,7 +80,7 @@ struct TileWriter: ~Copyable {
       place()
       for index in start..<end {
         guard let row = drawn.store[rows[index]] else { continue }
-        write(index - start, id: row.id) { writer in writer.tag(row) }
+        try write(index - start, id: row.id) { writer in writer.tag(row) }
       }
       start = end
     }
@@ -93,7 +94,7 @@ struct TileWriter: ~Copyable {
     }
     place()
     for (index, item) in clusters.enumerated() {
-      write(index, id: item.id) { writer in writer.tag(item) }
+      try write(index, id: item.id) { writer in writer.tag(item) }
     }
   }
 
@@ -216,7 +217,7 @@ struct TileWriter: ~Copyable {
   // MARK: Features
 
   /// Writes the item with a number in the batch: a feature for each dimension of which the tile has something.
-  private mutating func write(_ item: Int, id: Int, tag: (inout TileWriter) -> Void) {
+  private mutating func write(_ item: Int, id: Int, tag: (inout TileWriter) -> Void) throws {
     let range = (item == 0 ? 0 : ends[item - 1])..<ends[item]
     let (values, runs) = (values, runs)
     var (low, high) = (Double.infinity, -Double.infinity)
@@ -241,6 +242,15 @@ struct TileWriter: ~Copyable {
       for turns in stride(from: first, through: last, by: 1) {
         draw(runs[range], of: kind, values, shift: turns * turn)
       }
+      var isMended = true
+      try shape.writeRings { areas in
+        guard let mended = try mend(areas) else {
+          isMended = false
+          return .collection([])
+        }
+        return mended
+      }
+      if !isMended { failedCount += 1 }
       guard !shape.isEmpty else { continue }
       if !isTagged {
         layer.beginFeature()

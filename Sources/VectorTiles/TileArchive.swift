@@ -5,9 +5,9 @@ import Geometry
 
 /// The directory of an archive while its tiles are written one after the other, by ascending ``TileAddress/hilbertID``.
 ///
-/// Nothing is compressed, but directories and metadata are in the form of gzip, which some readers expect whatever the header says: the header and the root directory have their place at the start of the file, the tiles follow from
-/// ``dataOffset`` on, the other directories and the metadata after these.
-public struct TileArchive {
+/// The header and the root directory have their place at the start of the file, the tiles follow from ``dataOffset`` on, the other
+/// directories and the metadata after these.
+public struct TileArchive: TileFile {
   private struct Entry {
     let id: UInt64
     var run: UInt64
@@ -16,7 +16,7 @@ public struct TileArchive {
   }
 
   /// The root directory ends within the first 16 KiB.
-  public static let dataOffset = 16_384
+  package static let dataOffset = 16_384
   private static let headerSize = 127
   /// Tiles that are likely to occur several times, such as those within one area, are small.
   private static let sharedSize = 1024
@@ -25,14 +25,11 @@ public struct TileArchive {
   private var known: [[UInt8]: Int] = [:]
   private var dataSize: UInt64 = 0
   private var contents: UInt64 = 0
-  public private(set) var tileCount = 0
+  package private(set) var tileCount = 0
 
-  public init() {}
+  package init() {}
 
-  /// Notes a tile.
-  ///
-  /// - Returns: whether its bytes are to be appended to the file; others are there already.
-  public mutating func place(_ address: TileAddress, _ data: [UInt8]) -> Bool {
+  package mutating func place(_ address: TileAddress, _ data: [UInt8]) -> [UInt8] {
     tileCount += 1
     let id = address.hilbertID
     if data.count <= Self.sharedSize, let index = known[data] {
@@ -42,22 +39,17 @@ public struct TileArchive {
       } else {
         entries.append(Entry(id: id, run: 1, offset: same.offset, length: same.length))
       }
-      return false
+      return []
     }
     entries.append(Entry(id: id, run: 1, offset: dataSize, length: UInt64(data.count)))
     if data.count <= Self.sharedSize { known[data] = entries.count - 1 }
     dataSize += UInt64(data.count)
     contents += 1
-    return true
+    return data
   }
 
-  /// The start of the file, and its end behind the tiles.
-  ///
-  /// - Parameters:
-  ///   - metadata: a JSON object.
-  ///   - bounds: degrees.
-  public func finished(metadata: [UInt8], zooms: ClosedRange<Int>, bounds: Envelope) -> (head: [UInt8], tail: [UInt8]) {
-    let metadata = metadata.gzip
+  package mutating func finished(_ about: TileSet) -> (head: [UInt8], tail: [UInt8]) {
+    let (metadata, zooms, bounds) = (Array(about.metadata.utf8).gzip, about.zooms, about.bounds)
     var (root, leaves) = (Self.directory(entries[...]), [UInt8]())
     var leafSize = 4096
     while root.count > Self.dataOffset - Self.headerSize {
@@ -80,8 +72,8 @@ public struct TileArchive {
       UInt64(Self.headerSize), UInt64(root.count), leafOffset + UInt64(leaves.count), UInt64(metadata.count), leafOffset,
       UInt64(leaves.count), UInt64(Self.dataOffset), dataSize, UInt64(tileCount), UInt64(entries.count), contents,
     ] { head.append(number) }
-    // In the order of ids, directories in gzip, tiles as they are, vector tiles.
-    head.append(bytes: [1, 2, 1, 1, UInt8(zooms.lowerBound), UInt8(zooms.upperBound)])
+    // In the order of ids, directories and tiles in gzip, vector tiles.
+    head.append(bytes: [1, 2, 2, 1, UInt8(zooms.lowerBound), UInt8(zooms.upperBound)])
     let center = bounds.center
     for degrees in [bounds.xMin, bounds.yMin, bounds.xMax, bounds.yMax] { head.append(degrees: degrees) }
     head.append(bytes: [UInt8(zooms.lowerBound)])
@@ -107,27 +99,6 @@ public struct TileArchive {
       end = entry.offset + entry.length
     }
     return Array(bytes.bytes).gzip
-  }
-}
-
-extension [UInt8] {
-  /// As a gzip file of stored blocks (RFC 1951, RFC 1952).
-  fileprivate var gzip: [UInt8] {
-    var bytes = TileBytes(capacity: count + 64)
-    bytes.append(bytes: [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
-    for start in stride(from: 0, to: Swift.max(count, 1), by: 0xffff) {
-      let block = self[start..<Swift.min(start + 0xffff, count)]
-      let size = UInt16(block.count)
-      bytes.append(bytes: [block.endIndex == count ? 1 : 0, UInt8(size & 0xff), UInt8(size >> 8), UInt8(~size & 0xff), UInt8(~size >> 8)])
-      bytes.append(bytes: [UInt8](block))
-    }
-    var check = ~UInt32(0)
-    for byte in self {
-      check ^= UInt32(byte)
-      for _ in 0..<8 { check = check >> 1 ^ (check & 1 == 0 ? 0 : 0xedb8_8320) }
-    }
-    bytes.append(UInt64(~check) | UInt64(UInt32(truncatingIfNeeded: count)) << 32)
-    return [UInt8](bytes.bytes)
   }
 }
 

@@ -1,5 +1,7 @@
 // One feature's geometry in a tile: cut at the buffer, rounded to the grid, written as drawing commands.
 
+import Geometry
+
 /// Collects the commands of one feature; kept from feature to feature, so that nothing is allocated for each.
 ///
 /// Positions are given in units of the tile; see ``TileAddress/place(_:)``.
@@ -14,6 +16,7 @@ package struct TileShape {
   /// A ring before and after it is cut at one side.
   private var ring: [Double] = []
   private var cut: [Double] = []
+  private var rings = TileRings()
 
   package static let low = Double(-TileAddress.buffer)
   package static let high = Double(TileAddress.extent + TileAddress.buffer)
@@ -24,6 +27,7 @@ package struct TileShape {
 
   package mutating func removeAll() {
     commands.removeAll(keepingCapacity: true)
+    rings.removeAll()
     (cursor, pointCount) = ((0, 0), 0)
   }
 
@@ -67,7 +71,8 @@ package struct TileShape {
   }
 
   private mutating func endLine() {
-    if grid.count >= 4 { write(isClosed: false) }
+    let count = grid.count / 2
+    if count >= 2 { for index in 0..<count { write(index, of: count, grid[2 * index], grid[2 * index + 1]) } }
     grid.removeAll(keepingCapacity: true)
   }
 
@@ -88,7 +93,7 @@ package struct TileShape {
 
   // MARK: Rings
 
-  /// Adds a closed ring: the outer one of a polygon, or a hole in it.
+  /// Adds a closed ring: the outer one of a polygon, or a hole in the outer one before. ``writeRings(mending:)`` writes them.
   ///
   /// - Returns: whether anything of it is left.
   @discardableResult
@@ -150,20 +155,39 @@ package struct TileShape {
   private mutating func endRing(isHole: Bool) -> Bool {
     // The first position is not repeated.
     while grid.count >= 4, grid[0] == grid[grid.count - 2], grid[1] == grid[grid.count - 1] { grid.removeLast(2) }
-    guard grid.count >= 6 else { return false }
-    var area = 0
-    grid.withUnsafeBufferPointer { grid in
-      var (ax, ay) = (Int(grid[grid.count - 2]), Int(grid[grid.count - 1]))
-      for index in stride(from: 0, to: grid.count, by: 2) {
-        let (bx, by) = (Int(grid[index]), Int(grid[index + 1]))
-        area &+= ax &* by &- bx &* ay
-        (ax, ay) = (bx, by)
+    return rings.add(grid, isHole: isHole)
+  }
+
+  /// Writes the rings that were added, as polygons that are valid.
+  ///
+  /// - Parameter mend: makes polygons on the grid valid, with positions on the grid; called where rings touch.
+  package mutating func writeRings(mending mend: (Geometry) throws -> Geometry) rethrows {
+    guard !rings.isEmpty else { return }
+    if !rings.areApart() {
+      let mended = try mend(rings.geometry)
+      rings.removeAll()
+      for part in mended.flattened {
+        for polygon in part.polygons {
+          for (index, ring) in polygon.enumerated() {
+            grid.removeAll(keepingCapacity: true)
+            ring.values.withUnsafeBufferPointer { values in
+              for index in stride(from: 0, to: values.count - 1, by: 2) { push(values[index], values[index + 1]) }
+            }
+            guard endRing(isHole: index > 0) || index > 0 else { break }
+          }
+        }
       }
     }
-    guard area != 0 else { return false }
-    // In a tile the outer ring has a positive area with y downwards, a hole a negative one.
-    write(isClosed: true, isReversed: (area > 0) == isHole)
-    return true
+    var all = TileRings()
+    swap(&all, &rings)
+    all.forEach { positions, isReversed in
+      for index in 0..<positions.count {
+        let position = positions[isReversed ? positions.endIndex - 1 - index : positions.startIndex + index]
+        write(index, of: positions.count, position.x, position.y)
+      }
+      commands.append(7 | 1 << 3)
+    }
+    swap(&all, &rings)
   }
 
   // MARK: The grid
@@ -194,16 +218,10 @@ package struct TileShape {
     grid.append(y)
   }
 
-  private mutating func write(isClosed: Bool, isReversed: Bool = false) {
-    let count = grid.count / 2
-    commands.reserveCapacity(commands.count + 2 * count + 3)
-    for index in 0..<count {
-      let position = 2 * (isReversed ? count - 1 - index : index)
-      if index == 0 { commands.append(1 | 1 << 3) }
-      if index == 1 { commands.append(2 | UInt32(count - 1) << 3) }
-      move(grid[position], grid[position + 1])
-    }
-    if isClosed { commands.append(7 | 1 << 3) }
+  private mutating func write(_ index: Int, of count: Int, _ x: Int32, _ y: Int32) {
+    if index == 0 { commands.append(1 | 1 << 3) }
+    if index == 1 { commands.append(2 | UInt32(count - 1) << 3) }
+    move(x, y)
   }
 
   @inline(__always)

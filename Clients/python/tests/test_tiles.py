@@ -1,15 +1,18 @@
 """Vector tiles, read by decoders that are not ours.
 
-Needs the packages mapbox-vector-tile and pmtiles; tests without theirs are skipped.
+Needs the packages mapbox-vector-tile, pmtiles and shapely; tests without theirs are skipped.
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import importlib
 import importlib.util
 import json
 import math
+import random
+import sqlite3
 import tempfile
 import unittest
 from pathlib import Path
@@ -38,6 +41,23 @@ def decoded(data: str | bytes) -> dict[str, Any]:
 
 def area(ring: list[list[int]]) -> float:
     return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ring, ring[1:])) / 2
+
+
+def faults(layer: dict[str, Any]) -> list[tuple[int, str]]:
+    """The polygons of a layer of a tile that are not valid, or whose rings wind the wrong way."""
+    shapely, validation = importlib.import_module("shapely.geometry"), importlib.import_module("shapely.validation")
+    found = []
+    for each in layer["features"]:
+        kind, coordinates = each["geometry"]["type"], each["geometry"]["coordinates"]
+        if "Polygon" not in kind:
+            continue
+        shape = shapely.shape(each["geometry"])
+        if not shape.is_valid:
+            found.append((each["id"], validation.explain_validity(shape)))
+        for shell, *holes in [coordinates] if kind == "Polygon" else coordinates:
+            if area(shell) <= 0 or any(area(hole) >= 0 for hole in holes):
+                found.append((each["id"], "winding"))
+    return found
 
 
 def feature(number: int, geometry: dict[str, Any], **properties: Any) -> dict[str, Any]:
@@ -103,6 +123,35 @@ class TilesTest(unittest.TestCase):
         # Cut at the buffer: 64 units on each side.
         xs = [x for x, _ in self.tile(3, 4, 4)[1][0]["geometry"]["coordinates"][0]]
         self.assertEqual((min(xs), max(xs)), (-64, 4160))
+
+    @unittest.skipUnless(has("shapely"), "no shapely")
+    def test_areas_are_valid(self) -> None:
+        chance = random.Random(1)
+        # Combs whose teeth go beyond the buffer, areas that touch when rounded, a star that crosses itself, holes near the edge.
+        comb = [[-100, -60], *([x / 4, -60 if x % 2 else 60] for x in range(-400, 400)), [100, -80], [-100, -80], [-100, -60]]
+        star = [[chance.uniform(-90, 90), chance.uniform(-60, 60)] for _ in range(120)]
+        thin = [[rectangle(x, 0, x + 0.04, 50)] for x in range(0, 20)] + [[rectangle(x + 0.05, 0, x + 1, 50)] for x in range(0, 20)]
+        shell = rectangle(-60, -60, -20, 60)
+        holes = [[[-60 + x, y], [-60 + x + 0.2, y], [-60 + x + 0.1, y + 0.15], [-60 + x, y]] for x in (0.001, 5, 39.79) for y in range(-50, 50)]
+        coast = [[math.cos(a / 500 * math.pi) * r, math.sin(a / 500 * math.pi) * r] for a in range(1000) for r in [chance.uniform(60, 61)]]
+        self.load([
+            feature(1, {"type": "Polygon", "coordinates": [comb]}),
+            feature(2, {"type": "Polygon", "coordinates": [[*star, star[0]]]}),
+            feature(3, {"type": "MultiPolygon", "coordinates": thin}),
+            feature(4, {"type": "Polygon", "coordinates": [shell, *holes]}),
+            feature(5, {"type": "Polygon", "coordinates": [[*coast, coast[0]]]}),
+        ], name="l1")
+        for z in range(4):
+            for x in range(2**z):
+                for y in range(2**z):
+                    answer = self.server.call("layer/tile", {"layer": "l1", "z": z, "x": x, "y": y})
+                    for layer in decoded(answer["data"]).values() if answer["data"] else []:
+                        self.assertEqual((z, x, y, faults(layer)), (z, x, y, []))
+                    self.assertEqual(answer["failedCount"], 0)
+        whole = {each["id"]: each for each in self.tile(0, 0, 0)[1]}
+        self.assertEqual(set(whole), {1, 2, 3, 4, 5})
+        # A hole is kept where it has an area on the grid.
+        self.assertGreater(len(whole[4]["geometry"]["coordinates"]), 50)
 
     def test_lines_are_cut_into_pieces(self) -> None:
         self.load([feature(1, {"type": "LineString", "coordinates": [[-170, 10], [-100, 80], [-100, 10], [-10, 10], [-10, 20]]})])
@@ -279,15 +328,121 @@ class PublishTest(unittest.TestCase):
             self.assertEqual(len(tiles), answer["tileCount"])
             for (z, x, y), data in list(tiles.items())[::17]:
                 own = self.server.call("layer/tile", {"layer": "l1", "z": z, "x": x, "y": y})
-                self.assertEqual(base64.b64encode(data).decode(), own["data"], (z, x, y))
+                self.assertEqual(base64.b64encode(gzip.decompress(data)).decode(), own["data"], (z, x, y))
                 self.assertEqual(reader.get(z, x, y), data)
-                self.assertTrue(decoded(data)["l1"]["features"])
+                self.assertTrue(decoded(gzip.decompress(data))["l1"]["features"])
             self.assertIsNone(reader.get(6, 0, 0))
+            self.assertEqual((header["tile_compression"].name, header["internal_compression"].name), ("GZIP", "GZIP"))
+            packed = {data for data in tiles.values()}
+            self.assertLess(sum(map(len, packed)), sum(len(gzip.decompress(data)) for data in packed) / 1.5)
         with self.assertRaises(geomodel.GeoModelError) as raised:
             self.server.call("map/publish", {"map": "m1", "path": str(path)})
         self.assertEqual(raised.exception.kind, "fileExists")
         self.server.call("map/publish", {"layer": "l1", "path": str(path), "ifExists": "replace", "maxZoom": 0})
         self.assertEqual([each.name for each in self.folder.iterdir()], ["a.pmtiles"])
+
+    @unittest.skipUnless(has("mapbox_vector_tile"), "no mapbox-vector-tile")
+    def test_mbtiles(self) -> None:
+        path = self.folder / "a.mbtiles"
+        answer = self.server.call("map/publish", {"map": "m1", "path": str(path), "minZoom": 1, "maxZoom": 6})
+        self.assertEqual((answer["format"], answer["layerCount"], answer["omitted"], answer["bytes"]), ("mbtiles", 1, [], path.stat().st_size))
+        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.addCleanup(database.close)
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        metadata = dict(database.execute("SELECT name, value FROM metadata"))
+        self.assertEqual((metadata["name"], metadata["format"], metadata["minzoom"], metadata["maxzoom"]), ("A <map>", "pbf", "1", "6"))
+        self.assertEqual([round(float(each)) for each in metadata["bounds"].split(",")], [-100, -50, 100, 50])
+        self.assertEqual(len(metadata["center"].split(",")), 3)
+        self.assertEqual(json.loads(metadata["json"])["vector_layers"][0]["fields"], {"n": "Number", "text": "String"})
+        tiles = database.execute("SELECT * FROM tiles").fetchall()
+        self.assertEqual(len(tiles), answer["tileCount"])
+        plan = database.execute("EXPLAIN QUERY PLAN SELECT tile_data FROM tiles WHERE zoom_level = 1 AND tile_column = 0 AND tile_row = 0")
+        self.assertIn("USING INDEX", plan.fetchall()[0][3])
+        for z, x, row, data in tiles[::17]:
+            own = self.server.call("layer/tile", {"layer": "l1", "z": z, "x": x, "y": 2**z - 1 - row})
+            self.assertEqual(base64.b64encode(gzip.decompress(data)).decode(), own["data"], (z, x, row))
+            found = database.execute("SELECT tile_data FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ?", (z, x, row))
+            self.assertEqual(found.fetchall(), [(data,)])
+
+    @unittest.skipUnless(has("mapbox_vector_tile") and has("shapely"), "no mapbox-vector-tile, or no shapely")
+    def test_areas_of_a_world_are_valid(self) -> None:
+        world = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures" / "naturalearth_110m.gpkg"
+        if not world.exists():
+            self.skipTest("no fixtures")
+        self.server.call("map/create", {"id": "world"})
+        for source in self.server.call("source/open", {"id": "ne", "path": str(world)})["layers"]:
+            self.server.call("layer/add", {"map": "world", "source": "ne", "sourceLayer": source["name"], "id": source["name"]})
+            self.server.call("layer/load", {"layer": source["name"]})
+        path = self.folder / "world.mbtiles"
+        answer = self.server.call("map/publish", {"map": "world", "path": str(path), "maxZoom": 5})
+        self.assertEqual(answer["failedCount"], 0)
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        count = 0
+        for z, x, row, data in database.execute("SELECT * FROM tiles"):
+            for name, layer in decoded(gzip.decompress(data)).items():
+                count += sum("Polygon" in each["geometry"]["type"] for each in layer["features"])
+                self.assertEqual((z, x, row, name, faults(layer)), (z, x, row, name, []))
+        self.assertGreater(count, 2500)
+
+    @unittest.skipUnless(has("mapbox_vector_tile"), "no mapbox-vector-tile")
+    def test_scale_ranges(self) -> None:
+        point = {"type": "FeatureCollection", "features": [feature(1, {"type": "Point", "coordinates": [10, 10]})]}
+        self.server.call("source/openInline", {"id": "s2", "data": point})
+        ranges = {"far": (None, 3.5), "near": (3.5, None), "later": (9, None), "never": (None, 0.5), "grouped": (None, None)}
+        self.server.call("layer/addGroup", {"map": "m1", "id": "g1"})
+        self.server.call("layer/update", {"layer": "g1", "minScale": SCALE / 2**2, "maxScale": SCALE / 2**4.5, "opacity": 0.5})
+        for name, (first, last) in ranges.items():
+            group = {"group": "g1"} if name == "grouped" else {}
+            self.server.call("layer/add", {"map": "m1", **group, "source": "s2", "id": name})
+            self.server.call("layer/load", {"layer": name})
+            update = {"minScale": first, "maxScale": last}
+            self.server.call("layer/update", {
+                "layer": name, **{key: SCALE / 2**value for key, value in update.items() if value is not None}})
+        self.server.call("layer/add", {"map": "m1", "source": "s2", "id": "idle"})
+        path = self.folder / "a.mbtiles"
+        answer = self.server.call("map/publish", {"map": "m1", "path": str(path), "minZoom": 1, "maxZoom": 6})
+        self.assertEqual(sorted((each["layer"], each["reason"]) for each in answer["omitted"]), [("idle", "notLoaded"), ("never", "scaleRange")])
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        shown: dict[str, set[int]] = {}
+        for z, data in database.execute("SELECT zoom_level, tile_data FROM tiles"):
+            for name in decoded(gzip.decompress(data)):
+                shown.setdefault(name, set()).add(z)
+        self.assertEqual(shown, {
+            "l1": set(range(1, 7)), "far": {1, 2, 3}, "near": {3, 4, 5, 6}, "later": {6}, "grouped": {2, 3, 4}})
+        text = database.execute("SELECT value FROM metadata WHERE name = 'json'").fetchone()[0]
+        zooms = {each["id"]: (each["minzoom"], each["maxzoom"]) for each in json.loads(text)["vector_layers"]}
+        self.assertEqual(zooms, {name: (min(each), max(each)) for name, each in shown.items()})
+        answer = self.server.call("map/style", {"map": "m1", "url": "mbtiles://a"})
+        grouped = [each for each in answer["style"]["layers"] if each["id"].startswith("grouped-")]
+        self.assertEqual({(each["minzoom"], each["maxzoom"], each["metadata"]["geomodel:group"]) for each in grouped}, {(2, 4.5, "g1")})
+        self.assertEqual({each["paint"]["circle-opacity"] for each in grouped if "default-point" in each["id"]}, {0.5})
+        self.assertEqual(answer["style"]["sources"], {"m1": {"type": "vector", "url": "mbtiles://a"}})
+
+    def test_style_of_a_view(self) -> None:
+        self.server.call("map/update", {"map": "m1", "backgroundColor": "#FF0000"})
+        self.server.call("view/create", {"map": "m1", "id": "v1"})
+        self.server.call("view/setViewpoint", {"view": "v1", "viewpoint": {
+            "type": "centerAndScale", "center": {"type": "Point", "coordinates": [10, 50]}, "spatialReference": "EPSG:4326",
+            "targetScale": SCALE / 2**5, "rotation": 30}})
+        self.server.call("overlay/create", {"view": "v1", "id": "o1"})
+        self.server.call("overlay/update", {"overlay": "o1", "renderer": {"type": "simple", "symbol": {"type": "simpleMarker", "style": "cross"}}})
+        answer = self.server.call("map/style", {"view": "v1", "tiles": ["http://a/{layer}/{z}/{x}/{y}"], "maxZoom": 7})
+        style = answer["style"]
+        self.assertEqual((style["version"], style["name"], style["bearing"]), (8, "A <map>", 330))
+        self.assertAlmostEqual(style["center"][0], 10, 6)
+        self.assertAlmostEqual(style["center"][1], 50, 6)
+        self.assertAlmostEqual(style["zoom"], 5, 5)
+        self.assertEqual(style["layers"][0], {
+            "id": "background", "type": "background", "paint": {"background-color": "rgba(255,0,0,1)"}})
+        self.assertEqual({each["source"] for each in style["layers"][1:]}, {"l1", "o1"})
+        self.assertEqual(style["sources"]["o1"], {"type": "vector", "tiles": ["http://a/o1/{z}/{x}/{y}"], "minzoom": 0, "maxzoom": 7})
+        self.assertEqual([each["source"] for each in style["layers"][1:]], sorted(each["source"] for each in style["layers"][1:]))
+        self.assertEqual(answer["notExpressed"], [{"layer": "o1", "losses": ["markerStyle", "ownSymbols"]}])
+        with self.assertRaises(geomodel.GeoModelError) as raised:
+            self.server.call("map/style", {})
+        self.assertEqual(raised.exception.kind, "invalidParams")
 
     def test_page(self) -> None:
         self.server.call("view/create", {"map": "m1", "id": "v1"})

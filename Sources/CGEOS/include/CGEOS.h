@@ -28,7 +28,7 @@
   X(GEOSNearestPoints_r) X(GEOSCoordSeq_getX_r) X(GEOSCoordSeq_getY_r) X(GEOSCoordSeq_getZ_r) X(GEOSCoordSeq_destroy_r) \
   X(GEOSisSimple_r) X(GEOSGetNumGeometries_r) X(GEOSGetGeometryN_r) X(GEOSGeomTypeId_r) X(GEOSisEmpty_r) X(GEOSHasZ_r) \
   X(GEOSGetExteriorRing_r) X(GEOSGetNumInteriorRings_r) X(GEOSGetInteriorRingN_r) X(GEOSGeom_getCoordSeq_r) \
-  X(GEOSCoordSeq_getSize_r) X(GEOSCoordSeq_copyToBuffer_r) \
+  X(GEOSUnaryUnionPrec_r) X(GEOSCoordSeq_getSize_r) X(GEOSCoordSeq_copyToBuffer_r) \
   X(GEOS_interruptRegisterCallback) X(GEOS_interruptRequest)
 
 /// The library's functions, each of the type that its header declares.

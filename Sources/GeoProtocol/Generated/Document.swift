@@ -2290,9 +2290,9 @@ public enum DocumentProtocol {
     public var status: JobProtocol.JobStatus?
     /// The finished part, published at most eight times a second.
     public var progress: Double?
-    /// The number of features of the present file that are written; absent before the first.
+    /// The number of features, or of tiles, of the present file that are written; absent before the first.
     public var done: Int?
-    /// The number of features of the present file; absent before it is known.
+    /// The number of features, or of tiles, of the present file; absent before it is known.
     public var total: Int?
     /// The last 100 messages, oldest first.
     public var messages: [JobProtocol.JobMessage]?

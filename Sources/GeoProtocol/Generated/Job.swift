@@ -97,8 +97,8 @@ public enum JobProtocol {
     public static let name: StaticString = "job/create"
 
     public struct Params: JSONDecodable, Sendable {
-      /// What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`, `package/export`,
-      /// `package/update`.
+      /// What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`, `map/publish`,
+      /// `package/export`, `package/update`.
       public var method: String
       /// The params of that method, without `meta`: at most 16 MiB.
       public var params: JSONOpaque

@@ -117,7 +117,8 @@ public enum LayerProtocol {
     public var isThinned: Bool
     /// Number of features left out because of these.
     public var omittedCount: Int
-    /// Number of features left out as a position has no coordinates in Web Mercator.
+    /// Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be made
+    /// valid.
     public var failedCount: Int
 
     public init(
@@ -435,6 +436,10 @@ public enum LayerProtocol {
   public protocol StyleOptions: Sendable {
     /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
     var tiles: [String]? { get }
+    /// The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.
+    var url: String? { get }
+    /// The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.
+    var maxZoom: Int { get }
     /// The address of glyphs for texts, with `{fontstack}` and `{range}`.
     var glyphs: String? { get }
   }
@@ -1670,7 +1675,8 @@ public enum LayerProtocol {
   /// the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is
   /// true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and
   /// scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several
-  /// dimensions becomes a feature for each.
+  /// dimensions becomes a feature for each. Polygons are valid: areas that touch themselves or one another on the
+  /// grid follow the even-odd rule there.
   public enum Tile {
     public static let name: StaticString = "layer/tile"
 
@@ -1738,20 +1744,28 @@ public enum LayerProtocol {
   /// A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one
   /// source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each
   /// symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes
-  /// of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.
+  /// of the tiles. Scales, those of groups as well, become zooms for tiles of 512 pixels on a screen of 96 dpi.
   public enum Style {
     public static let name: StaticString = "layer/style"
 
     public struct Params: JSONDecodable, Sendable, LayerProtocol.StyleOptions {
       /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
       public var tiles: [String]?
+      /// The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.
+      public var url: String?
+      /// The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.
+      public var maxZoom: Int
       /// The address of glyphs for texts, with `{fontstack}` and `{range}`.
       public var glyphs: String?
       /// A loaded layer.
       public var layer: String
 
-      public init(tiles: [String]? = nil, glyphs: String? = nil, layer: String) {
+      public init(
+        tiles: [String]? = nil, url: String? = nil, maxZoom: Int = 24, glyphs: String? = nil, layer: String
+      ) {
         self.tiles = tiles
+        self.url = url
+        self.maxZoom = maxZoom
         self.glyphs = glyphs
         self.layer = layer
       }
@@ -1762,6 +1776,12 @@ public enum LayerProtocol {
         self.tiles = try tiles.isPresent
           ? tiles.array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
           : nil
+        let url = json["url"]
+        self.url = try url.isPresent
+          ? url.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+          : nil
+        let maxZoom = json["maxZoom"]
+        self.maxZoom = try maxZoom.isPresent ? maxZoom.integer("integer in 0...24") { $0 >= 0 && $0 <= 24 } : 24
         let glyphs = json["glyphs"]
         self.glyphs = try glyphs.isPresent ? glyphs.string() : nil
         self.layer = try SessionProtocol.readObjectId(json["layer"])

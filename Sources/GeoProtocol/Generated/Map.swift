@@ -10,11 +10,123 @@ import JSON
 public enum MapProtocol {
   /// The form in which a map is published.
   public enum PublishFormat: String, WireEnum {
-    /// PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.
+    /// PMTiles 3 with Mapbox Vector Tiles: one file that is read by ranges of bytes. Tiles and directories are packed
+    /// by gzip.
     case pmtiles
+    /// MBTiles 1.3 with Mapbox Vector Tiles: a database of SQLite with the tables `metadata` and `tiles`; rows of
+    /// tiles count northwards, tiles are packed by gzip.
+    case mbtiles
     /// A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that
     /// can be moved and zoomed.
     case html
+  }
+
+  /// Why a layer is not in what is made of a map.
+  public enum OmissionReason: String, WireEnum {
+    /// It is not loaded.
+    case notLoaded
+    /// It has pixels, and only features are published.
+    case raster
+    /// At no zoom of the tiles it is drawn.
+    case scaleRange
+  }
+
+  /// A layer or an overlay that is visible at some scale, and is not in what is made of the map.
+  public struct OmittedLayer: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var layer: String
+    /// Why.
+    public var reason: MapProtocol.OmissionReason
+
+    public init(layer: String, reason: MapProtocol.OmissionReason) {
+      self.layer = layer
+      self.reason = reason
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`layer`, `reason`")
+      self.layer = try SessionProtocol.readObjectId(json["layer"])
+      self.reason = try MapProtocol.OmissionReason(from: json["reason"])
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("layer")
+      writer.value(layer)
+      writer.key("reason")
+      reason.encode(to: &writer)
+      writer.endObject()
+    }
+  }
+
+  /// What of a layer or an overlay a style does not express.
+  public struct LayerLosses: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var layer: String
+    /// What the drawing has and the style does not.
+    public var losses: [LayerProtocol.StyleLoss]
+
+    public init(layer: String, losses: [LayerProtocol.StyleLoss]) {
+      self.layer = layer
+      self.losses = losses
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`layer`, `losses`")
+      self.layer = try SessionProtocol.readObjectId(json["layer"])
+      self.losses = try json["losses"].array(LayerProtocol.StyleLoss.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("layer")
+      writer.value(layer)
+      writer.key("losses")
+      writer.array(losses) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
+  }
+
+  /// The style of a map, and what is not in it.
+  public struct MapStyleResult: JSONDecodable, JSONEncodable, Sendable {
+    /// The world's revision after this.
+    public var revision: Int
+    /// The style.
+    public var style: JSONOpaque
+    /// Layers and overlays that are drawn otherwise, bottom first.
+    public var notExpressed: [MapProtocol.LayerLosses]
+    /// Layers that are not in it, bottom first.
+    public var omitted: [MapProtocol.OmittedLayer]
+
+    public init(
+      revision: Int, style: JSONOpaque, notExpressed: [MapProtocol.LayerLosses], omitted: [MapProtocol.OmittedLayer]
+    ) {
+      self.revision = revision
+      self.style = style
+      self.notExpressed = notExpressed
+      self.omitted = omitted
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`revision`, `style`, `notExpressed`, `omitted`")
+      self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
+      self.style = try json["style"].opaque("object")
+      self.notExpressed = try json["notExpressed"].array(MapProtocol.LayerLosses.init(from:))
+      self.omitted = try json["omitted"].array(MapProtocol.OmittedLayer.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("revision")
+      writer.value(revision)
+      writer.key("style")
+      style.encode(to: &writer)
+      writer.key("notExpressed")
+      writer.array(notExpressed) { $0.encode(to: &$1) }
+      writer.key("omitted")
+      writer.array(omitted) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
   }
 
   /// What was published.
@@ -29,6 +141,8 @@ public enum MapProtocol {
     public var bytes: Int
     /// Number of layers and overlays in it.
     public var layerCount: Int
+    /// Layers that are not in it, bottom first.
+    public var omitted: [MapProtocol.OmittedLayer]
     /// Number of tiles that are not empty; absent for a page.
     public var tileCount: Int?
     /// Number of tiles from which features are left out because of `maxFeatures`; absent for a page.
@@ -37,19 +151,21 @@ public enum MapProtocol {
     public var featureCount: Int?
     /// Number of features left out of the page because of `maxFeatures`; absent for tiles.
     public var omittedCount: Int?
-    /// Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in each.
+    /// Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be made
+    /// valid; of tiles, counted in each.
     public var failedCount: Int
 
     public init(
       revision: Int, path: String, format: MapProtocol.PublishFormat, bytes: Int, layerCount: Int,
-      tileCount: Int? = nil, thinnedTileCount: Int? = nil, featureCount: Int? = nil, omittedCount: Int? = nil,
-      failedCount: Int
+      omitted: [MapProtocol.OmittedLayer], tileCount: Int? = nil, thinnedTileCount: Int? = nil,
+      featureCount: Int? = nil, omittedCount: Int? = nil, failedCount: Int
     ) {
       self.revision = revision
       self.path = path
       self.format = format
       self.bytes = bytes
       self.layerCount = layerCount
+      self.omitted = omitted
       self.tileCount = tileCount
       self.thinnedTileCount = thinnedTileCount
       self.featureCount = featureCount
@@ -58,12 +174,13 @@ public enum MapProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject(with: "`revision`, `path`, `format`, `bytes`, `layerCount`, `failedCount`")
+      try json.requireObject(with: "`revision`, `path`, `format`, `bytes`, `layerCount`, `omitted`, `failedCount`")
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       self.path = try json["path"].string()
       self.format = try MapProtocol.PublishFormat(from: json["format"])
       self.bytes = try json["bytes"].integer("integer of at least 0") { $0 >= 0 }
       self.layerCount = try json["layerCount"].integer("integer of at least 0") { $0 >= 0 }
+      self.omitted = try json["omitted"].array(MapProtocol.OmittedLayer.init(from:))
       let tileCount = json["tileCount"]
       self.tileCount = try tileCount.isPresent ? tileCount.integer("integer of at least 0") { $0 >= 0 } : nil
       let thinnedTileCount = json["thinnedTileCount"]
@@ -89,6 +206,8 @@ public enum MapProtocol {
       writer.value(bytes)
       writer.key("layerCount")
       writer.value(layerCount)
+      writer.key("omitted")
+      writer.array(omitted) { $0.encode(to: &$1) }
       if let tileCount {
         writer.key("tileCount")
         writer.value(tileCount)
@@ -487,9 +606,13 @@ public enum MapProtocol {
 
   /// Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these
   /// are the loaded layers that are visible at some scale, of a view also its overlays and its background color.
-  /// Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each; no tile is written where
+  /// Raster layers and layers that are not loaded are left out, and named in `omitted`. Tiles hold what `layer/tile`
+  /// makes of each layer, one layer of the tile for each: clusters where the layer has them at that zoom, and at most
+  /// `maxFeatures` features; `map/style` draws them. A layer is in the tiles of the zooms at which its scale range
+  /// and those of its groups let it be drawn, the last zoom standing for all that follow; no tile is written where
   /// nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of
-  /// the tiles of `maxZoom`. The file appears when it is complete.
+  /// the tiles of `maxZoom`. The file appears when it is complete; `job/create` does it as a job, which can be
+  /// paused.
   public enum Publish {
     public static let name: StaticString = "map/publish"
 
@@ -502,7 +625,7 @@ public enum MapProtocol {
       public var view: String?
       /// The file; its folder has to exist.
       public var path: String
-      /// The format; when absent, it follows from the extension: `.pmtiles`, `.html`, `.htm`.
+      /// The format; when absent, it follows from the extension: `.pmtiles`, `.mbtiles`, `.html`, `.htm`.
       public var format: MapProtocol.PublishFormat?
       /// What to do when a file of that name exists: `error` or `replace`.
       public var ifExists: FeatureProtocol.IfFileExists
@@ -561,6 +684,65 @@ public enum MapProtocol {
     }
 
     public typealias Result = MapProtocol.PublishResult
+  }
+
+  /// A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or a view is
+  /// drawn: the background, then the layers that are visible at some scale, bottom first, each as `layer/style` makes
+  /// it, and of a view its overlays. It has one source, named after the map or the view; where the addresses in
+  /// `tiles` have `{layer}`, it has one for each layer and overlay, named after it. Opacity, visibility and scale
+  /// range of groups are those of their layers, whose `metadata` names the group. The style of a view has its center,
+  /// zoom and bearing.
+  public enum Style {
+    public static let name: StaticString = "map/style"
+
+    public struct Params: JSONDecodable, Sendable, LayerProtocol.StyleOptions {
+      /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
+      public var tiles: [String]?
+      /// The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.
+      public var url: String?
+      /// The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.
+      public var maxZoom: Int
+      /// The address of glyphs for texts, with `{fontstack}` and `{range}`.
+      public var glyphs: String?
+      /// The map; this or `view`.
+      public var map: String?
+      /// The view.
+      public var view: String?
+
+      public init(
+        tiles: [String]? = nil, url: String? = nil, maxZoom: Int = 24, glyphs: String? = nil, map: String? = nil,
+        view: String? = nil
+      ) {
+        self.tiles = tiles
+        self.url = url
+        self.maxZoom = maxZoom
+        self.glyphs = glyphs
+        self.map = map
+        self.view = view
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let tiles = json["tiles"]
+        self.tiles = try tiles.isPresent
+          ? tiles.array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let url = json["url"]
+        self.url = try url.isPresent
+          ? url.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+          : nil
+        let maxZoom = json["maxZoom"]
+        self.maxZoom = try maxZoom.isPresent ? maxZoom.integer("integer in 0...24") { $0 >= 0 && $0 <= 24 } : 24
+        let glyphs = json["glyphs"]
+        self.glyphs = try glyphs.isPresent ? glyphs.string() : nil
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let view = json["view"]
+        self.view = try view.isPresent ? SessionProtocol.readObjectId(view) : nil
+      }
+    }
+
+    public typealias Result = MapProtocol.MapStyleResult
   }
 
   /// Closes a map, its layers, and the views that show it.

@@ -10,6 +10,7 @@ public protocol MapHandlers: MethodHandlers {
   typealias List = MapProtocol.List
   typealias Update = MapProtocol.Update
   typealias Publish = MapProtocol.Publish
+  typealias Style = MapProtocol.Style
   typealias Close = MapProtocol.Close
 
   /// Creates a map, with what `map/update` takes.
@@ -27,6 +28,11 @@ public protocol MapHandlers: MethodHandlers {
   /// Writes what a layer, a map or a view draws to one file that others can show without this server.
   static func publish(_ params: Publish.Params, in world: inout Types.World) throws -> TaskPlan<Types, Publish.Result>
 
+  /// A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or a view is
+  /// drawn: the background, then the layers that are visible at some scale, bottom first, each as `layer/style` makes
+  /// it, and of a view its overlays.
+  static func style(_ params: Style.Params, in world: Types.World) throws -> Style.Result
+
   /// Closes a map, its layers, and the views that show it.
   static func close(_ params: Close.Params, in world: inout Types.World) throws
 }
@@ -39,6 +45,7 @@ extension MapHandlers {
     host.query("map/list", list)
     host.command("map/update", update)
     host.task("map/publish", publish)
+    host.query("map/style", style)
     host.command("map/close") { (params: Close.Params, world: inout Types.World) in
       try close(params, in: &world)
       return { Close.Result(revision: Types.revision(of: $0)) }

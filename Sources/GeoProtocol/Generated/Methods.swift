@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "2de495a2eefcf8d0"
+  public static let hash = "544d808e71c7f7ab"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1077,7 +1077,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/style", domain: "layer", shape: .query, since: "0.7.0",
-      params: ["tiles", "glyphs", "layer"], required: ["layer"],
+      params: ["tiles", "url", "maxZoom", "glyphs", "layer"], required: ["layer"],
       errors: [.unknownId, .wrongKind, .notLoaded]
     ),
     MethodInfo(
@@ -1284,6 +1284,11 @@ public enum WireProtocol {
       .contentModified, .pathRefused, .notAFile, .fileExists, .saveFailed, .unknownFormat]
     ),
     MethodInfo(
+      name: "map/style", domain: "map", shape: .query, since: "0.7.0",
+      params: ["tiles", "url", "maxZoom", "glyphs", "map", "view"], required: [],
+      errors: [.unknownId, .wrongKind, .unknownSpatialReference, .transformFailed, .libraryMissing]
+    ),
+    MethodInfo(
       name: "map/close", domain: "map", shape: .command, since: "0.1.0",
       params: ["map"], required: ["map"],
       errors: [.unknownId, .contentModified]
@@ -1399,7 +1404,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/style", domain: "overlay", shape: .query, since: "0.7.0",
-      params: ["tiles", "glyphs", "overlay"], required: ["overlay"],
+      params: ["tiles", "url", "maxZoom", "glyphs", "overlay"], required: ["overlay"],
       errors: [.unknownId]
     ),
     MethodInfo(

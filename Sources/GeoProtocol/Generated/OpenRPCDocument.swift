@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"2de495a2eefcf8d0"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"544d808e71c7f7ab"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2800,7 +2800,7 @@ public enum OpenRPCDocument {
 "eventCount":{"type":"integer","minimum":0,"description":"The number of the last event, which precedes the first that is sent."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"subscription":"sub1","revision":7,"status":{"type":"stopped"},\#
 "eventCount":0}}}],"x-shape":"session","x-since":"0.4.0"},\#
-{"name":"job/create","summary":"Creates a job, which `job/start` starts.","description":"Creates a job, which `job/start` starts. Params are checked as the method checks them, by the present model; what is wrong with them when it runs makes it fail.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"method","description":"What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`, `package/export`, `package/update`.","required":true,"schema":{"type":"string","maxLength":64}},\#
+{"name":"job/create","summary":"Creates a job, which `job/start` starts.","description":"Creates a job, which `job/start` starts. Params are checked as the method checks them, by the present model; what is wrong with them when it runs makes it fail.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"method","description":"What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`, `map/publish`, `package/export`, `package/update`.","required":true,"schema":{"type":"string","maxLength":64}},\#
 {"name":"params","description":"The params of that method, without `meta`: at most 16 MiB.","required":true,"schema":{}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"owner","description":"The object, such as a view, that owns it and whose closing ends and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3182,7 +3182,7 @@ public enum OpenRPCDocument {
 {"name":"path","value":"cities.png"},\#
 {"name":"width","value":400},\#
 {"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/cities.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"layer/tile","summary":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the layer.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
+{"name":"layer/tile","summary":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the layer.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each. Polygons are valid: areas that touch themselves or one another on the grid follow the even-odd rule there.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3203,9 +3203,11 @@ public enum OpenRPCDocument {
 {"name":"x","value":0},\#
 {"name":"y","value":0},\#
 {"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":6,"data":"GpYBeAIKBmNpdGllcxITCAESBgAAAQECABgBIgUJtiCCFhITCAISBgACAQMCAhgBIgUJsCL+FBITCAMSBgAEAQUCBBgBIgUJ9CHQEhoEbmFtZRoKcG9wdWxhdGlvbhoHX2xhYmVsMCIHCgVQYXJpcyIFILfDggEiCAoGQmVybGluIgUgmrveASIGCgRPc2xvIgQgraMrKIAg","bytes":153,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"layer/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales, those of groups as well, become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":16}},\#
+{"name":"url","description":"The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":4096}},\#
+{"name":"maxZoom","description":"The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":24}},\#
 {"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -3738,11 +3740,11 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"title","value":"The World"}],"result":{"name":"result","value":{"map":"m1","revision":6,"title":"The World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":["cities"],"tables":[],"bookmarks":[]}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"map/publish","summary":"Writes what a layer, a map or a view draws to one file that others can show without this server.","description":"Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these are the loaded layers that are visible at some scale, of a view also its overlays and its background color. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each; no tile is written where nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of the tiles of `maxZoom`. The file appears when it is complete.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"map/publish","summary":"Writes what a layer, a map or a view draws to one file that others can show without this server.","description":"Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these are the loaded layers that are visible at some scale, of a view also its overlays and its background color. Raster layers and layers that are not loaded are left out, and named in `omitted`. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each: clusters where the layer has them at that zoom, and at most `maxFeatures` features; `map/style` draws them. A layer is in the tiles of the zooms at which its scale range and those of its groups let it be drawn, the last zoom standing for all that follow; no tile is written where nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of the tiles of `maxZoom`. The file appears when it is complete; `job/create` does it as a job, which can be paused.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"layer","description":"A loaded layer; this, `map` or `view`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"view","description":"The view; a page begins where it is.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"format","description":"The format; when absent, it follows from the extension: `.pmtiles`, `.html`, `.htm`.","required":false,"schema":{"$ref":"#/components/schemas/PublishFormat"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension: `.pmtiles`, `.mbtiles`, `.html`, `.htm`.","required":false,"schema":{"$ref":"#/components/schemas/PublishFormat"}},\#
 {"name":"ifExists","description":"What to do when a file of that name exists: `error` or `replace`.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
 {"name":"name","description":"The title; that of the map, or the name of the layer, when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"minZoom","description":"The first zoom of tiles.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":0}},\#
@@ -3762,7 +3764,34 @@ public enum OpenRPCDocument {
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"path","value":"cities.pmtiles"},\#
-{"name":"maxZoom","value":2}],"result":{"name":"result","value":{"bytes":17173,"failedCount":0,"format":"pmtiles","layerCount":1,"path":"/data/cities.pmtiles","revision":6,"thinnedTileCount":0,"tileCount":4}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"maxZoom","value":2}],"result":{"name":"result","value":{"bytes":17163,"failedCount":0,"format":"pmtiles","layerCount":1,"omitted":[],"path":"/data/cities.pmtiles","revision":6,"thinnedTileCount":0,"tileCount":4}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"map/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or a view is drawn: the background, then the layers that are visible at some scale, bottom first, each as `layer/style` makes it, and of a view its overlays.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or a view is drawn: the background, then the layers that are visible at some scale, bottom first, each as `layer/style` makes it, and of a view its overlays. It has one source, named after the map or the view; where the addresses in `tiles` have `{layer}`, it has one for each layer and overlay, named after it. Opacity, visibility and scale range of groups are those of their layers, whose `metadata` names the group. The style of a view has its center, zoom and bearing.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":16}},\#
+{"name":"url","description":"The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":4096}},\#
+{"name":"maxZoom","description":"The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":24}},\#
+{"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
+{"name":"map","description":"The map; this or `view`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view","description":"The view.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"MapStyleResult","schema":{"$ref":"#/components/schemas/MapStyleResult"}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"}],"result":{"name":"result","value":{"notExpressed":[],"omitted":[],"revision":6,"style":{"layers":[{"id":"background","paint":{"background-color":"rgba(255,255,255,1)"},\#
+"type":"background"},\#
+{"filter":["all",["match",["geometry-type"],["Polygon","MultiPolygon"],true,false],["match",["geometry-type"],["Polygon","MultiPolygon"],true,false]],"id":"cities-default-area","paint":{"fill-antialias":false,"fill-color":"rgba(211,211,211,1)","fill-opacity":1},\#
+"source":"m1","source-layer":"cities","type":"fill"},\#
+{"filter":["all",["match",["geometry-type"],["Polygon","MultiPolygon"],true,false],["match",["geometry-type"],["Polygon","MultiPolygon"],true,false]],"id":"cities-default-area-outline","paint":{"line-color":"rgba(128,128,128,1)","line-opacity":1,"line-width":1},\#
+"source":"m1","source-layer":"cities","type":"line"},\#
+{"filter":["all",["match",["geometry-type"],["LineString","MultiLineString"],true,false],["!",["match",["geometry-type"],["Point","MultiPoint"],true,false]]],"id":"cities-default-line","paint":{"line-color":"rgba(128,128,128,1)","line-opacity":1,"line-width":1},\#
+"source":"m1","source-layer":"cities","type":"line"},\#
+{"filter":["all",["match",["geometry-type"],["Point","MultiPoint"],true,false],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"cities-default-point","paint":{"circle-color":"rgba(211,211,211,1)","circle-opacity":1,"circle-radius":3.5,"circle-stroke-color":"rgba(128,128,128,1)","circle-stroke-opacity":1,"circle-stroke-width":1},\#
+"source":"m1","source-layer":"cities","type":"circle"},\#
+{"filter":["has","_selected"],"id":"cities-selected-line","paint":{"line-color":"rgba(0,255,255,1)","line-opacity":1,"line-width":2},\#
+"source":"m1","source-layer":"cities","type":"line"},\#
+{"filter":["all",["has","_selected"],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"cities-selected-marker","paint":{"circle-opacity":0,"circle-radius":["/",["coalesce",["get","_size"],10],2],"circle-stroke-color":"rgba(0,255,255,1)","circle-stroke-opacity":1,"circle-stroke-width":2},\#
+"source":"m1","source-layer":"cities","type":"circle"}],"name":"The World","sources":{"m1":{"maxzoom":24,"minzoom":0,"tiles":["{z}/{x}/{y}.mvt"],"type":"vector"}},\#
+"version":8}}}}],"x-shape":"query","x-since":"0.7.0"},\#
 {"name":"map/close","summary":"Closes a map, its layers, and the views that show it.","description":"Closes a map, its layers, and the views that show it.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"map","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"MapCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -4015,7 +4044,7 @@ public enum OpenRPCDocument {
 {"name":"path","value":"overlay.png"},\#
 {"name":"width","value":400},\#
 {"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/overlay.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"overlay/tile","summary":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the overlay.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
+{"name":"overlay/tile","summary":"A tile of what an overlay draws at the tile's zoom, as `layer/tile` makes it of a layer; its one layer has the id of the overlay as its name.","description":"A tile of what an overlay draws at the tile's zoom, as `layer/tile` makes it of a layer; its one layer has the id of the overlay as its name. Hidden graphics are left out; visibility and scale range of the overlay do not count.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -4034,9 +4063,11 @@ public enum OpenRPCDocument {
 {"name":"x","value":0},\#
 {"name":"y","value":0},\#
 {"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":4,"data":"GpIBeAIKAm8xEhMIARIGAAABAQIAGAEiBQm2IIIWEhMIAhIGAAIBAwICGAEiBQmwIv4UEhMIAxIGAAQBBQIEGAEiBQn0IdASGgRuYW1lGgpwb3B1bGF0aW9uGgdfbGFiZWwwIgcKBVBhcmlzIgUgt8OCASIICgZCZXJsaW4iBSCau94BIgYKBE9zbG8iBCCtoysogCA=","bytes":149,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"overlay/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn: one source and one layer of tiles, both named after the overlay.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn: one source and one layer of tiles, both named after the overlay. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay/style","summary":"A MapLibre style that draws the tiles of `overlay/tile` as an overlay is drawn, as `layer/style` makes it of a layer; source and layer of the tiles have the id of the overlay as their names.","description":"A MapLibre style that draws the tiles of `overlay/tile` as an overlay is drawn, as `layer/style` makes it of a layer; source and layer of the tiles have the id of the overlay as their names.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":16}},\#
+{"name":"url","description":"The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":4096}},\#
+{"name":"maxZoom","description":"The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":24}},\#
 {"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"notExpressed":["drawingOrder","ownSymbols","glyphs"],"revision":4,"style":{"layers":[{"filter":["all",["!",["has","_color"]],["case",["==",["typeof",["get","population"]],"number"],["all",[">=",["get","population"],0],["<=",["get","population"],1000000]],false],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"o1-symbol0","paint":{"circle-color":"rgba(227,26,28,1)","circle-opacity":1,"circle-radius":5},\#
@@ -5825,8 +5856,8 @@ public enum OpenRPCDocument {
 "params":{"description":"The params of the method, with absolute paths."},\#
 "status":{"$ref":"#/components/schemas/JobStatus","description":"Its state."},\#
 "progress":{"type":"number","minimum":0,"maximum":1,"description":"The finished part, published at most eight times a second."},\#
-"done":{"type":"integer","description":"The number of features of the present file that are written; absent before the first."},\#
-"total":{"type":"integer","description":"The number of features of the present file; absent before it is known."},\#
+"done":{"type":"integer","description":"The number of features, or of tiles, of the present file that are written; absent before the first."},\#
+"total":{"type":"integer","description":"The number of features, or of tiles, of the present file; absent before it is known."},\#
 "messages":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"},\#
 "description":"The last 100 messages, oldest first."}},\#
 "examples":[{"job":"j1","method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
@@ -6191,8 +6222,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "params":{"description":"The params of the method, with absolute paths."},\#
 "status":{"$ref":"#/components/schemas/JobStatus","description":"Its state.","x-coalescing":"latest"},\#
 "progress":{"type":"number","minimum":0,"maximum":1,"description":"The finished part, published at most eight times a second.","x-coalescing":"latest"},\#
-"done":{"type":"integer","description":"The number of features of the present file that are written; absent before the first.","x-coalescing":"latest"},\#
-"total":{"type":"integer","description":"The number of features of the present file; absent before it is known.","x-coalescing":"latest"},\#
+"done":{"type":"integer","description":"The number of features, or of tiles, of the present file that are written; absent before the first.","x-coalescing":"latest"},\#
+"total":{"type":"integer","description":"The number of features, or of tiles, of the present file; absent before it is known.","x-coalescing":"latest"},\#
 "messages":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"},\#
 "description":"The last 100 messages, oldest first.","x-coalescing":"latest"}},\#
 "examples":[{"job":"j1","revision":1,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
@@ -6220,7 +6251,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Number of features in it; one with geometries of several dimensions counts for each."},\#
 "isThinned":{"type":"boolean","description":"Whether features are left out because of `maxFeatures` or `maxBytes`."},\#
 "omittedCount":{"type":"integer","minimum":0,"description":"Number of features left out because of these."},\#
-"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator."}},\#
+"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be made valid."}},\#
 "examples":[{"revision":4,"data":"GpYBeAIKBmNpdGllcxITCAESBgAAAQECABgBIgUJtiCCFhITCAISBgACAQMCAhgBIgUJsCL+FBITCAMSBgAEAQUCBBgBIgUJ9CHQEhoEbmFtZRoKcG9wdWxhdGlvbhoHX2xhYmVsMCIHCgVQYXJpcyIFILfDggEiCAoGQmVybGluIgUgmrveASIGCgRPc2xvIgQgraMrKIAg","bytes":153,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"layer"},\#
 "LoadResult":{"title":"LoadResult","description":"What a load has read.","type":"object","required":["revision","count","featureCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer; absent for a map or a scene."},\#
@@ -6404,19 +6435,39 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "description":"The features of that name among the best matches, best first."}},\#
 "examples":[{"label":"Paris","score":90,"ids":[1,812]}],"x-since":"0.2.0","x-domain":"locator"},\#
 "PlaceAttributes":{"title":"PlaceAttributes","description":"Values by name.","type":"object","examples":[{"population":2161000}],"x-since":"0.2.0","x-domain":"locator"},\#
-"PublishFormat":{"title":"PublishFormat","description":"The form in which a map is published.","type":"string","enum":["pmtiles","html"],"x-enum-descriptions":{"pmtiles":"PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.","html":"A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that can be moved and zoomed."},\#
+"PublishFormat":{"title":"PublishFormat","description":"The form in which a map is published.","type":"string","enum":["pmtiles","mbtiles","html"],"x-enum-descriptions":{"pmtiles":"PMTiles 3 with Mapbox Vector Tiles: one file that is read by ranges of bytes. Tiles and directories are packed by gzip.","mbtiles":"MBTiles 1.3 with Mapbox Vector Tiles: a database of SQLite with the tables `metadata` and `tiles`; rows of tiles count northwards, tiles are packed by gzip.","html":"A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that can be moved and zoomed."},\#
 "examples":["pmtiles"],"x-since":"0.7.0","x-domain":"map"},\#
-"PublishResult":{"title":"PublishResult","description":"What was published.","type":"object","required":["revision","path","format","bytes","layerCount","failedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"OmissionReason":{"title":"OmissionReason","description":"Why a layer is not in what is made of a map.","type":"string","enum":["notLoaded","raster","scaleRange"],"x-enum-descriptions":{"notLoaded":"It is not loaded.","raster":"It has pixels, and only features are published.","scaleRange":"At no zoom of the tiles it is drawn."},\#
+"examples":["raster"],"x-since":"0.7.0","x-domain":"map"},\#
+"OmittedLayer":{"title":"OmittedLayer","description":"A layer or an overlay that is visible at some scale, and is not in what is made of the map.","type":"object","required":["layer","reason"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"reason":{"$ref":"#/components/schemas/OmissionReason","description":"Why."}},\#
+"examples":[{"layer":"hills","reason":"raster"}],"x-since":"0.7.0","x-domain":"map"},\#
+"LayerLosses":{"title":"LayerLosses","description":"What of a layer or an overlay a style does not express.","type":"object","required":["layer","losses"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"losses":{"type":"array","items":{"$ref":"#/components/schemas/StyleLoss"},\#
+"description":"What the drawing has and the style does not."}},\#
+"examples":[{"layer":"cities","losses":["glyphs"]}],"x-since":"0.7.0","x-domain":"map"},\#
+"MapStyleResult":{"title":"MapStyleResult","description":"The style of a map, and what is not in it.","type":"object","required":["revision","style","notExpressed","omitted"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"style":{"$ref":"#/components/schemas/MapStyle","description":"The style."},\#
+"notExpressed":{"type":"array","items":{"$ref":"#/components/schemas/LayerLosses"},\#
+"description":"Layers and overlays that are drawn otherwise, bottom first."},\#
+"omitted":{"type":"array","items":{"$ref":"#/components/schemas/OmittedLayer"},\#
+"description":"Layers that are not in it, bottom first."}},\#
+"examples":[{"revision":4,"style":{"version":8,"sources":{},\#
+"layers":[]},\#
+"notExpressed":[],"omitted":[]}],"x-since":"0.7.0","x-domain":"map"},\#
+"PublishResult":{"title":"PublishResult","description":"What was published.","type":"object","required":["revision","path","format","bytes","layerCount","omitted","failedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "path":{"type":"string","description":"The absolute path of the file."},\#
 "format":{"$ref":"#/components/schemas/PublishFormat","description":"Its format."},\#
 "bytes":{"type":"integer","minimum":0,"description":"Its size."},\#
 "layerCount":{"type":"integer","minimum":0,"description":"Number of layers and overlays in it."},\#
+"omitted":{"type":"array","items":{"$ref":"#/components/schemas/OmittedLayer"},\#
+"description":"Layers that are not in it, bottom first."},\#
 "tileCount":{"type":"integer","minimum":0,"description":"Number of tiles that are not empty; absent for a page."},\#
 "thinnedTileCount":{"type":"integer","minimum":0,"description":"Number of tiles from which features are left out because of `maxFeatures`; absent for a page."},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Number of features in the page; absent for tiles."},\#
 "omittedCount":{"type":"integer","minimum":0,"description":"Number of features left out of the page because of `maxFeatures`; absent for tiles."},\#
-"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in each."}},\#
-"examples":[{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":17173,"layerCount":1,"tileCount":4,"thinnedTileCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"map"},\#
+"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be made valid; of tiles, counted in each."}},\#
+"examples":[{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":17163,"layerCount":1,"omitted":[],"tileCount":4,"thinnedTileCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"map"},\#
 "Map":{"title":"Map","description":"A map.","type":"object","required":["map","revision","spatialReference","loadStatus","operationalLayers","tables","bookmarks"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -7980,9 +8031,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"latest"},\#
 {"path":"/jobs/*/progress","description":"The finished part, published at most eight times a second.","schema":{"type":"number"},\#
 "coalescing":"latest"},\#
-{"path":"/jobs/*/done","description":"The number of features of the present file that are written; absent before the first.","schema":{"type":"integer"},\#
+{"path":"/jobs/*/done","description":"The number of features, or of tiles, of the present file that are written; absent before the first.","schema":{"type":"integer"},\#
 "coalescing":"latest"},\#
-{"path":"/jobs/*/total","description":"The number of features of the present file; absent before it is known.","schema":{"type":"integer"},\#
+{"path":"/jobs/*/total","description":"The number of features, or of tiles, of the present file; absent before it is known.","schema":{"type":"integer"},\#
 "coalescing":"latest"},\#
 {"path":"/jobs/*/messages","description":"The last 100 messages, oldest first.","schema":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"}},\#
 "coalescing":"latest"},\#

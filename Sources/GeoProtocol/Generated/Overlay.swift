@@ -1201,16 +1201,9 @@ public enum OverlayProtocol {
     }
   }
 
-  /// A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad
-  /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one
-  /// layer, whose name is the id of the overlay.
-  ///
-  /// Features are in drawing order, each with its id and the attributes that are not null; texts, numbers and
-  /// booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under
-  /// the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is
-  /// true where a feature, or a point of a cluster, is selected, and absent elsewhere. Hidden graphics are left out;
-  /// visibility and scale range of the overlay do not count. Parts that are smaller than a unit are left out, and a
-  /// geometry of several dimensions becomes a feature for each.
+  /// A tile of what an overlay draws at the tile's zoom, as `layer/tile` makes it of a layer; its one layer has the
+  /// id of the overlay as its name. Hidden graphics are left out; visibility and scale range of the overlay do not
+  /// count.
   public enum Tile {
     public static let name: StaticString = "overlay/tile"
 
@@ -1275,23 +1268,29 @@ public enum OverlayProtocol {
     public typealias Result = LayerProtocol.VectorTile
   }
 
-  /// A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn:
-  /// one source and one layer of tiles, both named after the overlay. Renderers are filters, a layer of the style for
-  /// each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are
-  /// attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.
+  /// A MapLibre style that draws the tiles of `overlay/tile` as an overlay is drawn, as `layer/style` makes it of a
+  /// layer; source and layer of the tiles have the id of the overlay as their names.
   public enum Style {
     public static let name: StaticString = "overlay/style"
 
     public struct Params: JSONDecodable, Sendable, LayerProtocol.StyleOptions {
       /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
       public var tiles: [String]?
+      /// The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.
+      public var url: String?
+      /// The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.
+      public var maxZoom: Int
       /// The address of glyphs for texts, with `{fontstack}` and `{range}`.
       public var glyphs: String?
       /// Its id.
       public var overlay: String
 
-      public init(tiles: [String]? = nil, glyphs: String? = nil, overlay: String) {
+      public init(
+        tiles: [String]? = nil, url: String? = nil, maxZoom: Int = 24, glyphs: String? = nil, overlay: String
+      ) {
         self.tiles = tiles
+        self.url = url
+        self.maxZoom = maxZoom
         self.glyphs = glyphs
         self.overlay = overlay
       }
@@ -1302,6 +1301,12 @@ public enum OverlayProtocol {
         self.tiles = try tiles.isPresent
           ? tiles.array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
           : nil
+        let url = json["url"]
+        self.url = try url.isPresent
+          ? url.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+          : nil
+        let maxZoom = json["maxZoom"]
+        self.maxZoom = try maxZoom.isPresent ? maxZoom.integer("integer in 0...24") { $0 >= 0 && $0 <= 24 } : 24
         let glyphs = json["glyphs"]
         self.glyphs = try glyphs.isPresent ? glyphs.string() : nil
         self.overlay = try SessionProtocol.readObjectId(json["overlay"])

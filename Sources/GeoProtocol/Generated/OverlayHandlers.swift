@@ -88,12 +88,12 @@ public protocol OverlayHandlers: MethodHandlers {
   /// Draws an overlay alone, whether visible or not, so that it fits into the picture.
   static func render(_ params: Render.Params, in world: inout Types.World) throws -> TaskPlan<Types, Render.Result>
 
-  /// A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad
-  /// (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.
+  /// A tile of what an overlay draws at the tile's zoom, as `layer/tile` makes it of a layer; its one layer has the
+  /// id of the overlay as its name.
   static func tile(_ params: Tile.Params, in world: inout Types.World) throws -> TaskPlan<Types, Tile.Result>
 
-  /// A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn:
-  /// one source and one layer of tiles, both named after the overlay.
+  /// A MapLibre style that draws the tiles of `overlay/tile` as an overlay is drawn, as `layer/style` makes it of a
+  /// layer; source and layer of the tiles have the id of the overlay as their names.
   static func style(_ params: Style.Params, in world: Types.World) throws -> Style.Result
 
   /// The legend: an entry for each symbol of the renderer, the default symbol last.

@@ -431,7 +431,7 @@ package enum ParamMembers {
       .init("extent", .named { envelope }), "layer", "partialResultToken"
     ]),
     "layer/tile": params(["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "layer"]),
-    "layer/style": params(["tiles", "glyphs", "layer"]),
+    "layer/style": params(["tiles", "url", "maxZoom", "glyphs", "layer"]),
     "layer/classBreaks": params([
       "layer", "field", "expression", "normalizationField", "method", "classCount", "colors",
       .init("symbol", .named { symbol })
@@ -510,6 +510,7 @@ package enum ParamMembers {
     "map/publish": params([
       "layer", "map", "view", "path", "format", "ifExists", "name", "minZoom", "maxZoom", "maxFeatures"
     ]),
+    "map/style": params(["tiles", "url", "maxZoom", "glyphs", "map", "view"]),
     "map/close": params(["map"]),
     "model/apply": params([.init("commands", .elements(.named { command })), "name"]),
     "overlay/create": params([
@@ -544,7 +545,7 @@ package enum ParamMembers {
       .init("extent", .named { envelope }), "overlay", "partialResultToken"
     ]),
     "overlay/tile": params(["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "overlay"]),
-    "overlay/style": params(["tiles", "glyphs", "overlay"]),
+    "overlay/style": params(["tiles", "url", "maxZoom", "glyphs", "overlay"]),
     "overlay/legend": params(["overlay", "includeCounts"]),
     "package/export": params([
       "path", "ifExists", "title", "description", "expires", "map", "area", "spatialReference", "minScale", "maxScale"

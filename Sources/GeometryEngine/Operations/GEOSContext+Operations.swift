@@ -61,6 +61,7 @@ extension GEOSContext {
     case .nearest: return try nearest(operands[0], operands[1])
     case .relate: return try matrix(operands[0], operands[1])
     case .validity: return try fault(of: operands[0])
+    case .snap: return try snapped(operands[0], to: numbers[0])
     }
   }
 
@@ -200,6 +201,40 @@ extension GEOSContext {
     return try geometry(of: found).flattened.filter { $0.dimension == 2 }
   }
 
+  /// Areas as their rings enclose them when these are noded on a grid. Much quicker than to make them valid, where many segments meet.
+  private func snapped(_ operand: Geometry, to size: Double) throws(EngineError) -> GeometryOutcome {
+    let rings = operand.flattened.flatMap(\.polygons).flatMap { $0 }
+    let lines = try GEOSShape(.multiLineString(rings), in: self)
+    let given = lines.handle
+    let noded = try GEOSShape(of: "snap", in: self) { geos.pointee.GEOSUnaryUnionPrec_r(handle, given, size) }
+    var areas = try faces(of: noded, inAnOddNumberOf: rings)
+    // Areas have an edge in common where rings lie on one another: it is within the whole. The others touch at positions.
+    var edges: Set<SIMD4<Double>> = []
+    var count = 0
+    for ring in areas.joined() {
+      let points = ring.points
+      for (a, b) in zip(points, points.dropFirst()) {
+        let edge = (a.x, a.y) < (b.x, b.y) ? SIMD4(a.x, a.y, b.x, b.y) : SIMD4(b.x, b.y, a.x, a.y)
+        if edges.remove(edge) == nil { edges.insert(edge) }
+        count += 1
+      }
+    }
+    if edges.count < count {
+      let left = edges.map { Positions(values: [$0.x, $0.y, $0.z, $0.w]) }
+      areas = try faces(of: GEOSShape(.multiLineString(left), in: self), inAnOddNumberOf: rings)
+    }
+    return GeometryOutcome([.multiPolygon(areas)])
+  }
+
+  private func faces(of lines: consuming GEOSShape, inAnOddNumberOf rings: [Positions]) throws(EngineError) -> [[Positions]] {
+    var found: [[Positions]] = []
+    for face in try faces(of: lines) {
+      guard case .point(let place?) = try one(face, "snap", { geos.pointee.GEOSPointOnSurface_r(handle, $0) }).geometries[0] else { continue }
+      if rings.count(where: { $0.encloses(place) }) % 2 == 1 { found += face.polygons }
+    }
+    return found
+  }
+
   /// Faces of which an inner point is in one of the areas, or in none.
   private func faces(_ faces: [Geometry], inside areas: Geometry, _ isWanted: Bool) throws(EngineError) -> [Geometry] {
     let prepared = try PreparedGeometry(areas)
@@ -233,5 +268,20 @@ extension GEOSContext {
     let given = all.handle
     let noded = try GEOSShape(of: "autoComplete", in: self) { geos.pointee.GEOSUnaryUnion_r(handle, given) }
     return GeometryOutcome(try faces(faces(of: noded), inside: areas, false))
+  }
+}
+
+extension Positions {
+  /// Whether a point is within a ring, by the even-odd rule.
+  fileprivate func encloses(_ point: Point) -> Bool {
+    guard count > 2 else { return false }
+    var (isInside, last) = (false, self[count - 1])
+    for index in 0..<count {
+      let next = self[index]
+      defer { last = next }
+      guard (last.y > point.y) != (next.y > point.y) else { continue }
+      if point.x < last.x + (next.x - last.x) * (point.y - last.y) / (next.y - last.y) { isInside.toggle() }
+    }
+    return isInside
   }
 }

@@ -8,7 +8,7 @@ import Geometry
 public struct GeometryOperation: Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case buffer, offset, union, intersection, difference, symmetricDifference, convexHull, concaveHull, minimumRectangle, minimumCircle
-    case simplify, generalize, labelPoint, centroid, cut, reshape, autoComplete, nearest, relate, validity
+    case simplify, generalize, labelPoint, centroid, cut, reshape, autoComplete, nearest, relate, validity, snap
   }
 
   public let kind: Kind
@@ -51,13 +51,16 @@ public struct GeometryOperation: Hashable, Sendable {
   /// Fewer positions, none of which moves by more than `tolerance`; rings keep their order inside one another.
   public static func generalize(_ tolerance: Double) -> Self { Self(.generalize, [tolerance]) }
 
+  /// What an odd number of rings encloses, as valid polygons with positions at whole multiples of `size`. What is narrower may be lost.
+  public static func snap(to size: Double) -> Self { Self(.snap, [size]) }
+
   /// Whether GEOS refuses invalid polygons, or computes something else of them.
   var needsValidity: Bool {
     switch kind {
     case .buffer, .offset, .union, .intersection, .difference, .symmetricDifference, .cut, .reshape, .autoComplete, .labelPoint, .relate,
       .generalize:
       true
-    case .convexHull, .concaveHull, .minimumRectangle, .minimumCircle, .simplify, .centroid, .nearest, .validity: false
+    case .convexHull, .concaveHull, .minimumRectangle, .minimumCircle, .simplify, .centroid, .nearest, .validity, .snap: false
     }
   }
 
@@ -76,17 +79,21 @@ public struct GeometryOperation: Hashable, Sendable {
       case .offset: 400 * max(numbers[1], 1) + 3_000
       case .labelPoint: 20_000
       case .union, .intersection, .difference, .symmetricDifference, .cut, .autoComplete, .simplify, .generalize: 2_000
+      case .snap: 6_000
       case .convexHull, .concaveHull, .minimumRectangle, .minimumCircle, .centroid, .relate, .validity, .reshape: 300
       case .nearest: 500
       }
     var sum = size * each
+    // Faces are made around each crossing, and looked at one by one.
+    let factor = kind == .snap ? 30.0 : 1
     // Segments that all cross one another.
-    guard sum < limit, RelationCost.worst(count) >= limit else { return sum }
+    guard sum < limit, factor * RelationCost.worst(count) >= limit else { return sum }
     switch kind {
     case .convexHull, .concaveHull, .minimumRectangle, .minimumCircle, .centroid, .nearest, .labelPoint: return sum
     case .union, .autoComplete: return sum + RelationCost.alone(.collection(operands), limit: limit - sum)
-    case .buffer, .offset, .intersection, .difference, .symmetricDifference, .simplify, .generalize, .cut, .reshape, .relate, .validity:
-      for geometry in operands where sum < limit { sum += RelationCost.alone(geometry, limit: limit - sum) }
+    case .buffer, .offset, .intersection, .difference, .symmetricDifference, .simplify, .generalize, .cut, .reshape, .relate, .validity,
+      .snap:
+      for geometry in operands where sum < limit { sum += factor * RelationCost.alone(geometry, limit: (limit - sum) / factor) }
       if operands.count == 2, sum < limit { sum += RelationCost.between(operands[0], operands[1], limit: limit - sum) }
       return sum
     }

@@ -20,6 +20,7 @@ package struct JobMethods: Sendable {
       (FeatureProtocol.Export.name, Self.planner(FeatureService.export)),
       (FeatureProtocol.ExportStatistics.name, Self.planner(FeatureService.exportStatistics)),
       (FeatureProtocol.ExportJoin.name, Self.planner(FeatureService.exportJoin)),
+      (MapProtocol.Publish.name, Self.planner(MapService.publish)),
     ]
     all = (own + others).map { ("\($0.name)", $0.planner) }
   }

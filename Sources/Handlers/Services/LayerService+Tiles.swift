@@ -4,9 +4,11 @@ import Drawing
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import JSON
 import JSONRPC
 import Planning
+import SpatialRelations
 import VectorTiles
 import WireCoding
 
@@ -21,7 +23,7 @@ extension LayerService {
 
   package static func style(_ params: Style.Params, in world: World) throws -> LayerProtocol.StyleResult {
     let layer = try StyledLayer(layer: world.live(try world.layers.require(ID(params.layer))), in: world)
-    return MapStyle(layer, params).result(world.revision)
+    return params.result(layer, world.revision)
   }
 }
 
@@ -34,11 +36,22 @@ extension OverlayService {
 
   package static func style(_ params: Style.Params, in world: World) throws -> LayerProtocol.StyleResult {
     let overlay = StyledLayer(overlay: try world.overlays.require(ID(params.overlay)), in: world)
-    return MapStyle(overlay, params).result(world.revision)
+    return params.result(overlay, world.revision)
   }
 }
 
 extension TileOptions {
+  init(_ address: TileAddress) {
+    self.init(address) { areas in
+      do throws(EngineError) { return try GeometryCalculator()(.snap(to: 1), [areas]).geometries.first } catch {
+        switch error {
+        case .failed, .engineFailed, .invalid: return nil
+        case .unavailable, .interrupted, .tooExpensive: throw SpatialError(error)
+        }
+      }
+    }
+  }
+
   init(_ params: some LayerProtocol.TileOptions) throws(RPCError) {
     let side = 1 << params.z
     guard let address = TileAddress(zoom: params.z, x: params.x, y: params.y) else {

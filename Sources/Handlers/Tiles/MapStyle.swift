@@ -1,8 +1,9 @@
-// Styles of layers and overlays with the sources of their tiles.
+// Styles of layers, overlays and maps with the sources of their tiles.
 
 import Drawing
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 import VectorTiles
 
@@ -19,7 +20,8 @@ struct StyledLayer {
     drawn = DrawnLayer(layer, features, store, at: ClusterZoom.scale(zoom: 0), opacity: world.opacity(of: layer), in: world)
     var options = LayerStyle.Options(source: layer.id.rawValue) { world.symbolScale(of: layer, at: $0) }
     options.isVisible = world.isShown(layer)
-    (options.minScale, options.maxScale) = (layer.appearance.minScale, layer.appearance.maxScale)
+    let scales = world.scaleRange(of: layer)
+    (options.minScale, options.maxScale, options.group) = (scales.min, scales.max, layer.group?.rawValue)
     self.options = options
     hasTracks = features.trackDisplay.map { $0.showsTrackLines || $0.showsPreviousObservations } ?? false
   }
@@ -34,8 +36,10 @@ struct StyledLayer {
     hasTracks = false
   }
 
-  func style(hasGlyphs: Bool) -> LayerStyle {
+  /// - Parameter source: nil for one of its own.
+  func style(source: String? = nil, hasGlyphs: Bool) -> LayerStyle {
     var options = options
+    options.source = source ?? options.source
     options.hasGlyphs = hasGlyphs
     var style = LayerStyle(drawn, options)
     if hasTracks { style.lose(.tracks) }
@@ -43,25 +47,54 @@ struct StyledLayer {
   }
 }
 
-/// A whole style: the source of the tiles, and the layers over it.
-struct MapStyle {
-  private let document: StyleValue
-  private let losses: [LayerProtocol.StyleLoss]
-
-  init(_ layer: StyledLayer, _ params: some LayerProtocol.StyleOptions) {
-    let style = layer.style(hasGlyphs: params.glyphs != nil)
-    losses = style.losses
-    let tiles = StyleValue.list((params.tiles ?? ["{z}/{x}/{y}.mvt"]).map { .text($0) })
-    let source = StyleValue.Member(
-      name: style.source,
-      value: .members(["type": "vector", "tiles": tiles, "minzoom": 0.0, "maxzoom": .number(Double(TileAddress.maxZoom))]))
-    document = .members([
-      "version": 8.0, "glyphs": params.glyphs.map { .text($0) }, "sources": .object([source]),
-      "layers": .list(style.layers),
-    ])
+extension LayerProtocol.StyleOptions {
+  /// The whole style: the sources of the tiles, and the layers over them.
+  func document(_ head: [StyleValue.Member] = [], sources: [String], _ layers: [StyleValue]) -> StyleValue {
+    let sources = sources.map { name -> StyleValue.Member in
+      if let url { return .init(name: name, value: .members(["type": "vector", "url": .text(url)])) }
+      let tiles = (tiles ?? ["{z}/{x}/{y}.mvt"]).map { StyleValue.text($0.replacing("{layer}", with: name)) }
+      return .init(
+        name: name, value: .members(["type": "vector", "tiles": .list(tiles), "minzoom": 0.0, "maxzoom": .number(Double(maxZoom))]))
+    }
+    let glyphs = glyphs.map { [StyleValue.Member(name: "glyphs", value: .text($0))] } ?? []
+    return .object(
+      [.init(name: "version", value: 8.0)] + head + glyphs
+        + [.init(name: "sources", value: .object(sources)), .init(name: "layers", value: .list(layers))])
   }
 
-  func result(_ revision: Int) -> LayerProtocol.StyleResult {
-    .init(revision: revision, style: .made { $0.value(document) }, notExpressed: losses)
+  func result(_ layer: StyledLayer, _ revision: Int) -> LayerProtocol.StyleResult {
+    let style = layer.style(hasGlyphs: glyphs != nil)
+    let document = document(sources: [style.source], style.layers)
+    return .init(revision: revision, style: .made { $0.value(document) }, notExpressed: style.losses)
+  }
+}
+
+extension MapService {
+  package static func style(_ params: Style.Params, in world: World) throws -> MapProtocol.MapStyleResult {
+    let content = try PublishedContent(map: params.map, view: params.view, oneOf: ["map", "view"], in: world)
+    let styled = try content.layers.map { try StyledLayer(layer: $0, in: world) } + content.overlays.map { StyledLayer(overlay: $0, in: world) }
+    let hasOwn = params.url == nil && params.tiles?.contains { $0.contains("{layer}") } ?? false
+    let shared = hasOwn ? nil : params.map ?? params.view
+    let styles = styled.map { $0.style(source: shared, hasGlyphs: params.glyphs != nil) }
+    let background = StyleValue.members([
+      "id": "background", "type": "background",
+      "paint": .members(["background-color": .color(content.background ?? Color(red: 255, green: 255, blue: 255))]),
+    ])
+    var head: [StyleValue.Member] = [.init(name: "name", value: .text(content.name))]
+    if let start = content.start {
+      let center = try world.transformer.transform(start.center, from: .webMercator, to: .wgs84)
+      head += [
+        .init(name: "center", value: .list([.number(center.x), .number(center.y)])),
+        .init(name: "zoom", value: .number(LayerStyle.zoom(scale: start.camera.scale))),
+        .init(name: "bearing", value: .number(start.camera.rotation == 0 ? 0 : 360 - start.camera.rotation)),
+      ]
+    }
+    let document = params.document(
+      head, sources: shared.map { [$0] } ?? styles.map(\.source), [background] + styles.flatMap(\.layers))
+    return .init(
+      revision: world.revision, style: .made { $0.value(document) },
+      notExpressed: zip(styled, styles).compactMap { layer, style in
+        style.losses.isEmpty ? nil : .init(layer: layer.drawn.object.id, losses: style.losses)
+      }, omitted: content.omitted)
   }
 }

@@ -29,6 +29,9 @@ struct Publication: Sendable {
   let layers: [[DrawnLayer]]
   /// Those of each layer.
   let boxes: [TileBoxes]
+  /// The zooms of tiles in which each layer may be drawn; empty for a page.
+  let shown: [ClosedRange<Int>]
+  let omitted: [MapProtocol.OmittedLayer]
   let background: Color?
   /// Where a page begins: the center in Web Mercator and the scale; nil for all that there is.
   let start: (center: Point, scale: Double)?
@@ -49,17 +52,15 @@ struct Publication: Sendable {
     }
     zooms = params.minZoom...params.maxZoom
     (transformer, revision) = (world.transformer, world.revision)
-    let content: Content
-    switch (params.layer, params.map, params.view) {
-    case (let id?, nil, nil): content = try Content(layer: id, in: world)
-    case (nil, let id?, nil): content = try Content(map: id, in: world)
-    case (nil, nil, let id?): content = try Content(view: id, in: world)
-    default: throw ModelError.oneOf(["layer", "map", "view"])
-    }
+    var content = try PublishedContent(
+      layer: params.layer, map: params.map, view: params.view, oneOf: ["layer", "map", "view"], in: world)
+    let isPage = format == .html
+    shown = isPage ? [] : content.keep(within: zooms, in: world)
     name = params.name ?? content.name
-    (background, start) = (content.background, content.start)
-    let scales = format == .html ? [content.start?.scale ?? ClusterZoom.scale(zoom: params.maxZoom)] : zooms.map { ClusterZoom.scale(zoom: $0) }
-    layers = scales.map { scale in content.layers(at: scale, in: world) }
+    (background, omitted) = (content.background, content.omitted)
+    start = content.start.map { ($0.center, $0.camera.scale) }
+    let scales = isPage ? [start?.scale ?? ClusterZoom.scale(zoom: params.maxZoom)] : zooms.map { ClusterZoom.scale(zoom: $0) }
+    layers = scales.map { scale in content.drawn(at: scale, in: world) }
     var (extent, boxes): (Envelope?, [TileBoxes]) = (nil, [])
     for layer in layers.first ?? [] {
       boxes.append(try TileBoxes(for: layer.store, in: layer.reference, transformer))
@@ -77,11 +78,12 @@ struct Publication: Sendable {
     if let format = params.format { return format }
     switch params.path.stemAndExtension.extension {
     case "pmtiles": return .pmtiles
+    case "mbtiles": return .mbtiles
     case "html", "htm": return .html
     default:
       throw RPCError(
         .unknownFormat, "The extension of \(params.path.prefix(200)) is that of no format; `format` names one.", path: "/params/path",
-        expected: "`.pmtiles`, `.html`")
+        expected: "`.pmtiles`, `.mbtiles`, `.html`")
     }
   }
 
@@ -94,77 +96,15 @@ struct Publication: Sendable {
     let file = try AtomicFile.begin(replacing: target)
     let share = WorkShare(worker.work)
     var result = Result(
-      revision: revision, path: path, format: format, bytes: 0, layerCount: layers.first?.count ?? 0, failedCount: 0)
+      revision: revision, path: path, format: format, bytes: 0, layerCount: layers.first?.count ?? 0, omitted: omitted,
+      failedCount: 0)
     switch format {
-    case .pmtiles: try TilePyramid(self).write(to: file, &result, share)
+    case .pmtiles: try TilePyramid(self).write(TileArchive.self, to: file, &result, share)
+    case .mbtiles: try TilePyramid(self).write(TileDatabase.self, to: file, &result, share)
     case .html: try MapPage(self).write(to: file, &result, share)
     }
     result.bytes = file.size
     try file.commit(replaces: params.ifExists == .replace, for: worker)
     return result
-  }
-
-  // MARK: Content
-
-  /// What is published, before it is drawn at a scale.
-  private struct Content {
-    var name = ""
-    var layers: [Layer] = []
-    var overlays: [Overlay] = []
-    var background: Color?
-    var start: (center: Point, scale: Double)?
-
-    init(layer id: String, in world: World) throws {
-      let layer = world.live(try world.layers.require(ID(id)))
-      guard try layer.requireFeatures().store != nil else { throw ModelError.notLoaded(id) }
-      (name, layers) = (layer.name, [layer])
-    }
-
-    init(map id: String, in world: World) throws {
-      let map = try world.maps.require(ID(id))
-      self.init(map.content, name: id, in: world)
-    }
-
-    init(view id: String, in world: World) throws {
-      let view = try world.views.require(ID(id))
-      self.init(try world.content(of: view.content), name: id, in: world)
-      overlays = view.overlays.compactMap { world.overlays[$0] }.filter { $0.appearance.isVisible }
-      let place = Point(x: view.camera.x, y: view.camera.y)
-      let center = try world.transformer.transform(place, from: view.reference.reference, to: .webMercator)
-      start = (center, view.camera.scale)
-    }
-
-    private init(_ content: MapContent, name: String, in world: World) {
-      self.name = content.title?.string ?? name
-      background = content.backgroundColor
-      layers = world.layers(from: Array(content.topLayers)).filter { $0.features?.isTable == false && world.isShown($0) }
-        .map { world.live($0) }.filter { $0.features?.store != nil }
-    }
-
-    func layers(at scale: Double, in world: World) -> [DrawnLayer] {
-      layers.compactMap { layer in
-        guard let features = layer.features, let store = features.store else { return nil }
-        return DrawnLayer(layer, features, store, at: scale, opacity: world.opacity(of: layer), in: world)
-      } + overlays.map { DrawnLayer($0, at: scale, in: world) }
-    }
-  }
-}
-
-extension World {
-  /// The layer's opacity, multiplied by those of the groups that contain it.
-  func opacity(of layer: Layer) -> Double {
-    layer.appearance.opacity * (layer.group.flatMap { layers[$0] }.map(opacity) ?? 1)
-  }
-
-  /// Whether a layer is visible at some scale: by itself, or as its groups have it.
-  func isShown(_ layer: Layer) -> Bool {
-    guard let group = layer.group.flatMap({ layers[$0] }), let grouping = group.grouping else { return layer.appearance.isVisible }
-    let isShownThere =
-      switch grouping.visibilityMode {
-      case .independent: layer.appearance.isVisible
-      case .inherited: true
-      case .exclusive: grouping.layers.reversed().first { layers[$0]?.appearance.isVisible == true } == layer.id
-      }
-    return isShownThere && isShown(group)
   }
 }

@@ -1,4 +1,4 @@
-// All tiles of a publication that are not empty, as PMTiles.
+// All tiles of a publication that are not empty, in one file.
 
 import Drawing
 import GeoModel
@@ -16,20 +16,23 @@ struct TilePyramid {
 
   init(_ publication: Publication) { self.publication = publication }
 
-  func write(to file: borrowing AtomicFile, _ result: inout Publication.Result, _ share: WorkShare) throws {
+  func write<File: TileFile>(
+    _: File.Type, to file: borrowing AtomicFile, _ result: inout Publication.Result, _ share: WorkShare
+  ) throws {
     let shares = share.split(by: 5, 95)
     let addresses = try addresses(shares[0])
-    var archive = TileArchive()
+    var tiles = File()
     var thinned = 0
-    try file.append([UInt8](repeating: 0, count: TileArchive.dataOffset))
+    try file.append([UInt8](repeating: 0, count: File.dataOffset))
     for (index, address) in addresses.enumerated() {
       try shares[1].checkpoint(index, of: addresses.count)
       try shares[1].work?.awaitTurn(index, of: addresses.count)
       var (data, isThinned): ([UInt8], Bool) = ([], false)
-      for (layer, boxes) in zip(publication.layers[address.zoom - publication.zooms.lowerBound], publication.boxes) {
+      let layers = publication.layers[address.zoom - publication.zooms.lowerBound]
+      for (index, layer) in layers.enumerated() where publication.shown[index].contains(address.zoom) {
         var options = TileOptions(address)
         options.maxFeatures = publication.params.maxFeatures
-        let tile = try layer.tile(options, in: boxes.boxes(holding: address.envelope), publication.transformer) { _ in
+        let tile = try layer.tile(options, in: publication.boxes[index].boxes(holding: address.envelope), publication.transformer) { _ in
           try share.work?.checkCancelled()
         }
         // Layers of a tile are fields of its message: one tile after the other is a tile with the layers of both.
@@ -39,62 +42,77 @@ struct TilePyramid {
       }
       guard !data.isEmpty else { continue }
       if isThinned { thinned += 1 }
-      if archive.place(address, data) { try file.append(data) }
+      try file.append(tiles.place(address, data.gzip))
     }
-    let bounds = try degrees()
-    let (head, tail) = archive.finished(metadata: metadata, zooms: publication.zooms, bounds: bounds)
+    let about = TileSet(name: publication.name, metadata: metadata, zooms: publication.zooms, bounds: try degrees())
+    let (head, tail) = tiles.finished(about)
     try file.append(tail)
     try file.replaceStart(head)
-    (result.tileCount, result.thinnedTileCount) = (archive.tileCount, thinned)
+    (result.tileCount, result.thinnedTileCount) = (tiles.tileCount, thinned)
   }
 
   /// The tiles in which something may be drawn, in the order of the file: those of a tile are within the tile of the zoom before.
   private func addresses(_ share: WorkShare) throws -> [TileAddress] {
     var found: [TileAddress] = []
     var level = [TileAddress(zoom: 0, x: 0, y: 0)].compactMap { $0 }
-    let layers = publication.layers.first ?? []
-    for zoom in 0...publication.zooms.upperBound {
-      level = try level.filter { address in
-        try share.checkpoint(zoom, of: publication.zooms.upperBound + 1)
-        return zip(layers, publication.boxes).contains { layer, boxes in
-          boxes.boxes(holding: address.envelope).map { layer.store.countAtMost(in: $0) > 0 } ?? true
+    let layers = Array(zip(publication.layers.first ?? [], publication.boxes))
+    let zooms = publication.zooms
+    for zoom in 0...zooms.upperBound {
+      let isHere = publication.shown.map { $0.contains(zoom) }
+      let isLater = publication.shown.map { $0.upperBound >= zoom }
+      func holds(_ address: TileAddress, _ isAsked: [Bool]) -> Bool {
+        layers.indices.contains { index in
+          guard isAsked[index] else { return false }
+          let (layer, boxes) = layers[index]
+          return boxes.boxes(holding: address.envelope).map { layer.store.countAtMost(in: $0) > 0 } ?? true
         }
       }
-      // Each of these has at least one tile in every zoom that follows.
-      let following = publication.zooms.upperBound - max(zoom, publication.zooms.lowerBound) + 1
+      level = try level.filter { address in
+        try share.checkpoint(zoom, of: zooms.upperBound + 1)
+        return holds(address, isLater)
+      }
+      // Each of these has at least one tile in every zoom that follows, unless layers end before.
+      let following = publication.shown.allSatisfy { $0 == zooms } ? zooms.upperBound - max(zoom, zooms.lowerBound) + 1 : 1
       guard found.count + level.count * following <= Self.tileLimit else {
         throw RPCError(
           .invalidParams, "There are more than \(Self.tileLimit) tiles.", path: "/params/maxZoom", expected: "a lower zoom")
       }
-      if zoom >= publication.zooms.lowerBound { found += level.sorted { $0.hilbertID < $1.hilbertID } }
+      if zoom >= zooms.lowerBound { found += level.filter { isHere == isLater || holds($0, isHere) }.sorted { $0.hilbertID < $1.hilbertID } }
       level = level.flatMap { $0.quarters }
     }
     return found
   }
 
+  /// Within the square of the tiles and with no more digits than an archive has.
   private func degrees() throws -> Envelope {
-    guard let extent = publication.extent else { return Envelope(xMin: -180, yMin: -85, xMax: 180, yMax: 85) }
+    let (east, north) = (180.0, 85.051_128_7)
+    guard let extent = publication.extent else { return Envelope(xMin: -east, yMin: -north, xMax: east, yMax: north) }
     let box = try publication.transformer.bounds(of: extent, from: .webMercator, to: .wgs84)
-    return box.xMin > box.xMax ? Envelope(xMin: -180, yMin: box.yMin, xMax: 180, yMax: box.yMax) : box
+    let isAround = box.xMin > box.xMax
+    func whole(_ degrees: Double, _ limit: Double) -> Double { (min(max(degrees, -limit), limit) * 1e7).rounded() / 1e7 }
+    return Envelope(
+      xMin: isAround ? -east : whole(box.xMin, east), yMin: whole(box.yMin, north), xMax: isAround ? east : whole(box.xMax, east),
+      yMax: whole(box.yMax, north))
   }
 
-  private var metadata: [UInt8] {
+  private var metadata: String {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("name", publication.name)
     writer.key("vector_layers")
-    writer.array(publication.layers.first ?? []) { layer, writer in
+    writer.array(zip(publication.layers.first ?? [], publication.shown)) { each, writer in
+      let (layer, zooms) = each
       writer.beginObject()
       writer.member("id", layer.object.id)
       writer.member("description", layer.name)
-      writer.member("minzoom", publication.zooms.lowerBound)
-      writer.member("maxzoom", publication.zooms.upperBound)
+      writer.member("minzoom", zooms.lowerBound)
+      writer.member("maxzoom", zooms.upperBound)
       writer.key("fields")
-      writer.object(layer.store.schema.fields.map { (name: $0.name.string, value: $0.type.tileName) })
+      writer.object(layer.tileFields.map { (name: $0.name.string, value: $0.type.tileName) })
       writer.endObject()
     }
     writer.endObject()
-    return Array(writer.bytes)
+    return String(decoding: writer.bytes, as: UTF8.self)
   }
 }
 

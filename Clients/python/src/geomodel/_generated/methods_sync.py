@@ -9435,7 +9435,7 @@ class JobMethods(SyncCaller):
 
         Args:
             method: What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`,
-                `package/export`, `package/update`. (at most 64 characters)
+                `map/publish`, `package/export`, `package/update`. (at most 64 characters)
             params: The params of that method, without `meta`: at most 16 MiB.
             id: The new object's id; minted when absent.
             owner: The object, such as a view, that owns it and whose closing ends and closes it; the
@@ -10724,7 +10724,8 @@ class LayerMethods(SyncCaller):
         points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
         cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
         elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than
-        a unit are left out, and a geometry of several dimensions becomes a feature for each.
+        a unit are left out, and a geometry of several dimensions becomes a feature for each. Polygons are
+        valid: areas that touch themselves or one another on the grid follow the even-odd rule there.
 
         Args:
             z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
@@ -10782,19 +10783,25 @@ class LayerMethods(SyncCaller):
         *,
         layer: t.ObjectId,
         tiles: Sequence[str] | None = None,
+        url: str | None = None,
+        max_zoom: int | None = None,
         glyphs: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.StyleResult:
         """A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer
         is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a
         layer of the style for each symbol and part of a symbol; visual variables are interpolations;
-        expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512
-        pixels on a screen of 96 dpi.
+        expressions and texts of labels are attributes of the tiles. Scales, those of groups as well,
+        become zooms for tiles of 512 pixels on a screen of 96 dpi.
 
         Args:
             layer: A loaded layer.
             tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
                 to 16 elements)
+            url: The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of
+                `tiles`. (1 to 4096 characters)
+            max_zoom: The last zoom of the tiles, which are drawn at later zooms, too; not with `url`. (in
+                0...24; default 24)
             glyphs: The address of glyphs for texts, with `{fontstack}` and `{range}`.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -10813,6 +10820,8 @@ class LayerMethods(SyncCaller):
                 {
                     "layer": layer,
                     "tiles": tiles,
+                    "url": url,
+                    "maxZoom": max_zoom,
                     "glyphs": glyphs,
                     "meta": meta,
                 }
@@ -12750,17 +12759,22 @@ class MapMethods(SyncCaller):
     ) -> t.PublishResult:
         """Writes what a layer, a map or a view draws to one file that others can show without this server. Of
         a map these are the loaded layers that are visible at some scale, of a view also its overlays and
-        its background color. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for
-        each; no tile is written where nothing is drawn. A page draws the symbols of the features
-        themselves, points in place of clusters, in units of the tiles of `maxZoom`. The file appears when
-        it is complete.
+        its background color. Raster layers and layers that are not loaded are left out, and named in
+        `omitted`. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each:
+        clusters where the layer has them at that zoom, and at most `maxFeatures` features; `map/style`
+        draws them. A layer is in the tiles of the zooms at which its scale range and those of its groups
+        let it be drawn, the last zoom standing for all that follow; no tile is written where nothing is
+        drawn. A page draws the symbols of the features themselves, points in place of clusters, in units
+        of the tiles of `maxZoom`. The file appears when it is complete; `job/create` does it as a job,
+        which can be paused.
 
         Args:
             path: The file; its folder has to exist.
             layer: A loaded layer; this, `map` or `view`.
             map: The map.
             view: The view; a page begins where it is.
-            format: The format; when absent, it follows from the extension: `.pmtiles`, `.html`, `.htm`.
+            format: The format; when absent, it follows from the extension: `.pmtiles`, `.mbtiles`,
+                `.html`, `.htm`.
             if_exists: What to do when a file of that name exists: `error` or `replace`. (default "error")
             name: The title; that of the map, or the name of the layer, when absent. (at most 1024
                 characters)
@@ -12805,6 +12819,63 @@ class MapMethods(SyncCaller):
                     "minZoom": min_zoom,
                     "maxZoom": max_zoom,
                     "maxFeatures": max_features,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def style(
+        self,
+        *,
+        tiles: Sequence[str] | None = None,
+        url: str | None = None,
+        max_zoom: int | None = None,
+        glyphs: str | None = None,
+        map: t.ObjectId | None = None,
+        view: t.ObjectId | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.MapStyleResult:
+        """A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or
+        a view is drawn: the background, then the layers that are visible at some scale, bottom first, each
+        as `layer/style` makes it, and of a view its overlays. It has one source, named after the map or
+        the view; where the addresses in `tiles` have `{layer}`, it has one for each layer and overlay,
+        named after it. Opacity, visibility and scale range of groups are those of their layers, whose
+        `metadata` names the group. The style of a view has its center, zoom and bearing.
+
+        Args:
+            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
+                to 16 elements)
+            url: The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of
+                `tiles`. (1 to 4096 characters)
+            max_zoom: The last zoom of the tiles, which are drawn at later zooms, too; not with `url`. (in
+                0...24; default 24)
+            glyphs: The address of glyphs for texts, with `{fontstack}` and `{range}`.
+            map: The map; this or `view`.
+            view: The view.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
+                features, only a group contains layers.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.map.style(map="m1")
+        """
+        result: t.MapStyleResult = self._call(
+            "map/style",
+            _given(
+                {
+                    "tiles": tiles,
+                    "url": url,
+                    "maxZoom": max_zoom,
+                    "glyphs": glyphs,
+                    "map": map,
+                    "view": view,
                     "meta": meta,
                 }
             ),
@@ -13768,17 +13839,9 @@ class OverlayMethods(SyncCaller):
         max_bytes: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.VectorTile:
-        """A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme
-        WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for
-        512 pixels a side. It has one layer, whose name is the id of the overlay.
-
-        Features are in drawing order, each with its id and the attributes that are not null; texts, numbers
-        and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their
-        points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the
-        cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent
-        elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts
-        that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for
-        each.
+        """A tile of what an overlay draws at the tile's zoom, as `layer/tile` makes it of a layer; its one
+        layer has the id of the overlay as its name. Hidden graphics are left out; visibility and scale
+        range of the overlay do not count.
 
         Args:
             z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
@@ -13833,19 +13896,22 @@ class OverlayMethods(SyncCaller):
         *,
         overlay: t.ObjectId,
         tiles: Sequence[str] | None = None,
+        url: str | None = None,
+        max_zoom: int | None = None,
         glyphs: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.StyleResult:
-        """A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an
-        overlay is drawn: one source and one layer of tiles, both named after the overlay. Renderers are
-        filters, a layer of the style for each symbol and part of a symbol; visual variables are
-        interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms
-        for tiles of 512 pixels on a screen of 96 dpi.
+        """A MapLibre style that draws the tiles of `overlay/tile` as an overlay is drawn, as `layer/style`
+        makes it of a layer; source and layer of the tiles have the id of the overlay as their names.
 
         Args:
             overlay: Its id.
             tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
                 to 16 elements)
+            url: The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of
+                `tiles`. (1 to 4096 characters)
+            max_zoom: The last zoom of the tiles, which are drawn at later zooms, too; not with `url`. (in
+                0...24; default 24)
             glyphs: The address of glyphs for texts, with `{fontstack}` and `{range}`.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -13861,6 +13927,8 @@ class OverlayMethods(SyncCaller):
                 {
                     "overlay": overlay,
                     "tiles": tiles,
+                    "url": url,
+                    "maxZoom": max_zoom,
                     "glyphs": glyphs,
                     "meta": meta,
                 }

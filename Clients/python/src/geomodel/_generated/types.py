@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "2de495a2eefcf8d0"
+PROTOCOL_HASH = "544d808e71c7f7ab"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1623,9 +1623,9 @@ class SavedJob(TypedDict):
     progress: NotRequired[float]
     """The finished part, published at most eight times a second. (in 0...1)"""
     done: NotRequired[int]
-    """The number of features of the present file that are written; absent before the first."""
+    """The number of features, or of tiles, of the present file that are written; absent before the first."""
     total: NotRequired[int]
-    """The number of features of the present file; absent before it is known."""
+    """The number of features, or of tiles, of the present file; absent before it is known."""
     messages: NotRequired[list[JobMessage]]
     """The last 100 messages, oldest first."""
 
@@ -3631,9 +3631,9 @@ class Job(TypedDict):
     progress: float
     """The finished part, published at most eight times a second. (in 0...1)"""
     done: NotRequired[int]
-    """The number of features of the present file that are written; absent before the first."""
+    """The number of features, or of tiles, of the present file that are written; absent before the first."""
     total: NotRequired[int]
-    """The number of features of the present file; absent before it is known."""
+    """The number of features, or of tiles, of the present file; absent before it is known."""
     messages: list[JobMessage]
     """The last 100 messages, oldest first."""
 
@@ -3734,7 +3734,9 @@ class VectorTile(TypedDict):
     omittedCount: int
     """Number of features left out because of these. (at least 0)"""
     failedCount: int
-    """Number of features left out as a position has no coordinates in Web Mercator. (at least 0)"""
+    """Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be
+    made valid. (at least 0)
+    """
 
 
 class LoadResult(TypedDict):
@@ -4606,13 +4608,55 @@ class LocatorReverseGeocodeResult(TypedDict):
     """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
 
 
-PublishFormat = Literal["pmtiles", "html"]
+PublishFormat = Literal["pmtiles", "mbtiles", "html"]
 """The form in which a map is published.
 
-`pmtiles`: PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.
+`pmtiles`: PMTiles 3 with Mapbox Vector Tiles: one file that is read by ranges of bytes. Tiles and directories
+are packed by gzip.
+`mbtiles`: MBTiles 1.3 with Mapbox Vector Tiles: a database of SQLite with the tables `metadata` and `tiles`;
+rows of tiles count northwards, tiles are packed by gzip.
 `html`: A page that needs neither a server nor a network: the drawn features as they are evaluated, in a
 canvas that can be moved and zoomed.
 """
+
+OmissionReason = Literal["notLoaded", "raster", "scaleRange"]
+"""Why a layer is not in what is made of a map.
+
+`notLoaded`: It is not loaded.
+`raster`: It has pixels, and only features are published.
+`scaleRange`: At no zoom of the tiles it is drawn.
+"""
+
+
+class OmittedLayer(TypedDict):
+    """A layer or an overlay that is visible at some scale, and is not in what is made of the map."""
+
+    layer: ObjectId
+    """Its id."""
+    reason: OmissionReason
+    """Why."""
+
+
+class LayerLosses(TypedDict):
+    """What of a layer or an overlay a style does not express."""
+
+    layer: ObjectId
+    """Its id."""
+    losses: list[StyleLoss]
+    """What the drawing has and the style does not."""
+
+
+class MapStyleResult(TypedDict):
+    """The style of a map, and what is not in it."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    style: MapStyle
+    """The style."""
+    notExpressed: list[LayerLosses]
+    """Layers and overlays that are drawn otherwise, bottom first."""
+    omitted: list[OmittedLayer]
+    """Layers that are not in it, bottom first."""
 
 
 class PublishResult(TypedDict):
@@ -4628,6 +4672,8 @@ class PublishResult(TypedDict):
     """Its size. (at least 0)"""
     layerCount: int
     """Number of layers and overlays in it. (at least 0)"""
+    omitted: list[OmittedLayer]
+    """Layers that are not in it, bottom first."""
     tileCount: NotRequired[int]
     """Number of tiles that are not empty; absent for a page. (at least 0)"""
     thinnedTileCount: NotRequired[int]
@@ -4639,8 +4685,8 @@ class PublishResult(TypedDict):
     omittedCount: NotRequired[int]
     """Number of features left out of the page because of `maxFeatures`; absent for tiles. (at least 0)"""
     failedCount: int
-    """Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in
-    each. (at least 0)
+    """Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be
+    made valid; of tiles, counted in each. (at least 0)
     """
 
 
