@@ -35,6 +35,7 @@ PICTURES = {
     "proportional": Expected((640, 320), {"#D17265": 2000, "#F4F1E8": 15_000}),
     "query": Expected((480, 360), {"#8E44AD": 300, "#FFFFFF": 100_000}),
     "selection": Expected((400, 440), {"#00FFFF": 600, "#F4F1E8": 30_000}),
+    "terrain": Expected((420, 280), {"#E9E4D8": 10_000, "#C0392B": 250}),
     "track": Expected((480, 400), {"#1B4F72": 50, "#1E6FD9": 40, "#F4F1E8": 50_000}),
     "world": Expected((720, 360), {"#F6D9A8": 4000, "#F2C5B5": 4000, "#CFE0B8": 3000, "#D9CBE6": 2500}),
 }

@@ -92,7 +92,7 @@ class Scenes(unittest.TestCase):
         self.server.layer.update(layer="countries", renderer={"type": "simple", "symbol": symbol})
 
     def add_hills(self, exaggeration: float = 3) -> None:
-        self.server.scene.add_elevation_source(scene="s", path=FIXTURES / "jacksboro_dem.tif")
+        self.server.scene.add_elevation_source(scene="s", path=str(FIXTURES / "jacksboro_dem.tif"))
         self.server.scene.update(scene="s", base_surface={"elevationExaggeration": exaggeration})
 
     def screen(self, *places: tuple[float, ...]) -> list[Any]:
@@ -153,8 +153,8 @@ class Scenes(unittest.TestCase):
             middles = Picture(self.server, pick=True).middles()
             at = self.screen(*places)
             inside = [index for index, each in enumerate(at) if each and 5 < each[0] < 235 and 5 < each[1] < 195]
-            heights = self.server.scene.elevation(
-                scene="s", points=[{"type": "Point", "coordinates": list(place)} for place in places])["elevations"]  # type: ignore[misc]
+            asked: Any = [{"type": "Point", "coordinates": list(place)} for place in places]
+            heights: Any = self.server.scene.elevation(scene="s", points=asked)["elevations"]
             camera_at = position(*eye[:3])
             # A pixel around it, too: the mesh of the ground is not exactly where the ground is.
             around = [(at[index][0] + dx, at[index][1] + dy) for index in inside for dx, dy in ((0, 0), (0, -1.5), (-1.5, 0), (1.5, 0), (0, 1.5))]
@@ -247,7 +247,7 @@ class Scenes(unittest.TestCase):
         self.assertTrue(is_near(Picture(self.server)[120, 100], SEA))
         self.server.scene.update(scene="s", base_surface={"opacity": 1, "isEnabled": False})
         self.assertTrue(is_near(Picture(self.server)[120, 100], SEA))
-        self.server.layer.add_raster(scene="s", path=FIXTURES / "colors.tif", id="colors")
+        self.server.layer.add_raster(scene="s", path=str(FIXTURES / "colors.tif"), id="colors")
         self.server.layer.load(layer="colors")
         extent = self.server.layer.get(layer="colors")["extent"]
         middle = ((extent["xMin"] + extent["xMax"]) / 2, (extent["yMin"] + extent["yMax"]) / 2)
@@ -270,7 +270,7 @@ class Scenes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             heights = Path(folder) / "heights.tif"
             shutil.copy(FIXTURES / "jacksboro_dem.tif", heights)
-            self.server.scene.add_elevation_source(scene="s", path=heights, id="e")
+            self.server.scene.add_elevation_source(scene="s", path=str(heights), id="e")
             self.server.document.save_as(path=Path(folder) / "scene.json")
             heights.unlink()
             with geomodel.launch_sync() as server:

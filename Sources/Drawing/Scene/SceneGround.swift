@@ -155,7 +155,8 @@ package struct SceneGround: Sendable {
     let point = middle + SIMD2(place.x, place.y) / place.z
     guard point.x >= 0, point.y >= 0, point.x * scale < Double(width), point.y * scale < Double(height) else { return false }
     let (column, row) = (Int(point.x * scale), Int(point.y * scale))
-    if place.z <= Double(depths[row * width + column]) * slack { return true }
+    let own = depths[row * width + column]
+    if own < .infinity, place.z <= Double(own) * slack { return true }
     // The samples around it, too, as the mesh is not exactly where the ground is; but nothing is seen through the earth.
     let isNear = (max(row - 1, 0)...min(row + 1, height - 1)).contains { y in
       (max(column - 1, 0)...min(column + 1, width - 1)).contains { place.z <= Double(depths[y * width + $0]) * slack }
