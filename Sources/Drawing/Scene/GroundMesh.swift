@@ -15,8 +15,6 @@ struct GroundMesh {
   private static let radius = 6_371_000.0
   /// How long cells are seen from above, and at most, in their widths.
   private static let (shortest, longest) = (0.5, 1.0)
-  /// Heights that are read at once.
-  private static let batch = 1 << 14
 
   /// The height of the ground below the camera, exaggerated.
   let below: Double
@@ -46,7 +44,8 @@ struct GroundMesh {
     // Around the place below the camera what is seen of a circle is never wider than the picture.
     let nadir = perspective.place(of: perspective.eye - up)
     let corner = SIMD2(screen.width, screen.height) / 2
-    let reach = nadir.z > 0 ? pointwiseMax(corner + SIMD2(nadir.x, nadir.y) / nadir.z, corner - SIMD2(nadir.x, nadir.y) / nadir.z) : corner * .infinity
+    let offset = nadir.z > 0 ? SIMD2(nadir.x, nadir.y) / nadir.z : SIMD2(.infinity, .infinity)
+    let reach = pointwiseMax(corner + offset, corner - offset)
     let across = min(perspective.focus, (reach * reach).sum().squareRoot())
     // Distances on the ground of the circles.
     var (cell, turns, distances) = (max(3 / ratio, 1), 0, [Double]())
@@ -81,15 +80,7 @@ struct GroundMesh {
         points.append(Point(x: atan2(normal.y, normal.x) * 180 / .pi, y: asin(max(-1, min(1, normal.z))) * 180 / .pi))
       }
     }
-    var heights: [Double] = []
-    heights.reserveCapacity(points.count)
-    for start in stride(from: 0, to: points.count, by: Self.batch) {
-      try check(0.8 * Double(start) / Double(points.count))
-      let some = Array(points[start..<min(start + Self.batch, points.count)])
-      let found = try surface.samples(
-        at: some, reference: .wgs84, interpolation: .bilinear, stopsAtNoData: false, transformer: transformer, isCancelled: isCancelled)
-      heights += found?.heights.map { $0 * factor } ?? some.map { _ in .nan }
-    }
+    let heights = try surface.drawnHeights(at: points, transformer, isCancelled: isCancelled) { try check(0.8 * $0) }
     vertices.reserveCapacity(points.count)
     light = [UInt8](repeating: 0, count: points.count)
     for row in 0..<rows {
@@ -210,6 +201,26 @@ extension Gradient {
 }
 
 extension BaseSurface {
+  /// Heights that are read at once.
+  private static var batch: Int { 1 << 14 }
+
+  /// Exaggerated heights in WGS 84; NaN where there is none.
+  func drawnHeights(
+    at points: [Point], _ transformer: any CoordinateTransformer, isCancelled: @escaping @Sendable () -> Bool,
+    checking check: CancellationCheck
+  ) throws -> [Double] {
+    var heights: [Double] = []
+    heights.reserveCapacity(points.count)
+    for start in stride(from: 0, to: points.count, by: Self.batch) {
+      try check(Double(start) / Double(points.count))
+      let some = Array(points[start..<min(start + Self.batch, points.count)])
+      let found = try samples(
+        at: some, reference: .wgs84, interpolation: .bilinear, stopsAtNoData: false, transformer: transformer, isCancelled: isCancelled)
+      heights += found?.heights.map { $0 * elevationExaggeration } ?? some.map { _ in .nan }
+    }
+    return heights
+  }
+
   /// The side of the smallest cells, in metres.
   func finest(_ transformer: any CoordinateTransformer) -> Double {
     elevationSources.compactMap(\.loaded).reduce(.infinity) { smallest, source in

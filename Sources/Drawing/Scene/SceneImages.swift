@@ -66,49 +66,40 @@ extension BaseSurface {
 
   /// The shaded ground of a view from above; nil where there is none.
   ///
-  /// - Parameter ratio: pixels to a device-independent pixel; light is computed at most at four million of them.
+  /// - Parameter ratio: pixels to a device-independent pixel; light is computed of at most 4,194,304.
   /// - Throws: also if heights cannot be read.
   package func hillshade(
     of view: View, ratio: Double, _ transformer: any CoordinateTransformer, isCancelled: @escaping @Sendable () -> Bool,
     checking check: CancellationCheck
   ) throws -> DrawnPixels? {
     guard hasHeights, opacity > 0 else { return nil }
-    let ratio = min(ratio, (4_194_304 / (view.screen.width * view.screen.height)).squareRoot())
+    let ratio = min(ratio, (SceneGround.sampleLimit / (view.screen.width * view.screen.height)).squareRoot())
     let frame = PixelFrame(of: view, pixelRatio: ratio)
     // With one more on each side.
-    let (width, height) = (frame.width + 2, frame.height + 2)
-    var rows: [[Double]] = []
-    var colors: [UInt32] = []
-    colors.reserveCapacity(frame.width * frame.height)
+    let width = frame.width + 2
+    let points = (0..<width * (frame.height + 2)).map { index in
+      let place = frame.position(x: Double(index % width) - 0.5, y: Double(index / width) - 0.5)
+      return Point(x: place.x, y: place.y)
+    }
+    let heights = try drawnHeights(at: points, transformer, isCancelled: isCancelled) { try check(0.8 * $0) }
     let steps = frame.steps
-    for row in 0..<height {
-      try check(Double(row) / Double(height))
-      let points = (0..<width).map { column in
-        let place = frame.position(x: Double(column) - 0.5, y: Double(row) - 0.5)
-        return Point(x: place.x, y: place.y)
-      }
-      let found = try samples(
-        at: points, reference: frame.reference, interpolation: .bilinear, stopsAtNoData: false, transformer: transformer,
-        isCancelled: isCancelled)
-      rows.append(found?.heights.map { $0 * elevationExaggeration } ?? points.map { _ in .nan })
-      if rows.count > 3 { rows.removeFirst() }
-      guard rows.count == 3 else { continue }
-      let east = metersPerDegree * max(cos(frame.position(x: 0, y: Double(row) - 1.5).y * .pi / 180), 1e-3)
-      let metric = CellMetric(
-        column: SIMD2(steps.column.x * east, steps.column.y * metersPerDegree), row: SIMD2(steps.row.x * east, steps.row.y * metersPerDegree))
-      for column in 1...frame.width {
-        let middle = rows[1][column]
-        guard !middle.isNaN else {
-          colors.append(0)
-          continue
-        }
+    var colors = [UInt32](repeating: 0, count: frame.width * frame.height)
+    for row in 0..<frame.height {
+      try check(0.8 + 0.2 * Double(row) / Double(frame.height))
+      for column in 0..<frame.width {
+        let index = (row + 1) * width + column + 1
+        let middle = heights[index]
+        guard !middle.isNaN else { continue }
         func near(_ x: Int, _ y: Int) -> Double {
-          let near = rows[1 + y][column + x]
+          let near = heights[index + y * width + x]
           return near.isNaN ? middle : near
         }
+        let east = metersPerDegree * max(cos(points[index].y * .pi / 180), 1e-3)
+        let metric = CellMetric(
+          column: SIMD2(steps.column.x * east, steps.column.y * metersPerDegree), row: SIMD2(steps.row.x * east, steps.row.y * metersPerDegree))
         let gradient = Gradient(
           (near(-1, -1), near(0, -1), near(1, -1), near(-1, 0), middle, near(1, 0), near(-1, 1), near(0, 1), near(1, 1)), metric, .horn)
-        colors.append(shade(gradient.shade))
+        colors[row * frame.width + column] = shade(gradient.shade)
       }
     }
     return DrawnPixels(x: 0, y: 0, width: frame.width, height: frame.height, colors: colors)
