@@ -2209,7 +2209,8 @@ public enum ViewProtocol {
   /// Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.
   /// Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a
   /// group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have
-  /// those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.
+  /// those that are hidden, out of their scale range or not loaded. Features that filters hide are not found. A scene
+  /// is searched as it is seen from straight above, whatever its camera is (`projection` of `view/render`).
   ///
   /// The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A
   /// marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its width, with round
