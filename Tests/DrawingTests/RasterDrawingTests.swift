@@ -97,7 +97,8 @@ private let plain = RasterRenderer.stretch(band: 0, .minMax(0, 255), RasterRende
     let pixels = try #require(try drawn(narrow, source).pixels(in: frame(2, 1, x: 0, y: 0, step: 10)))
     #expect((0..<2).map { pixels.color($0, 0) } == [0xFF00_0000, 0xFFFF_FFFF])
     let equal = try GridSource(width: 1, height: 1, x: 0, y: 0, cell: 10, [Float(UInt64.max)])
-    for renderer in [RasterRenderer.stretch(band: 0, .minMax(nil, nil), RasterRenderer.grays), .rgb([0, 0, 0], .minMax(nil, nil))] {
+    let renderers: [RasterRenderer] = [.stretch(band: 0, .minMax(nil, nil), RasterRenderer.grays), .rgb(bands: [0, 0, 0], .minMax(nil, nil))]
+    for renderer in renderers {
       #expect(try drawn(renderer, equal).pixels(in: frame(1, 1, x: 0, y: 0, step: 10)) != nil)
     }
   }
