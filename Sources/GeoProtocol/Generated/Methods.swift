@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "4b05b5a457e973c8"
+  public static let hash = "e87ea279fe90a638"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1714,15 +1714,14 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
-      "layout", "pick", "projection", "view", "width", "height", "location"], required: ["view"],
+      "layout", "pick", "view", "width", "height", "location"], required: ["view"],
       errors: [.contentModified, .unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
       .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",
-      params: ["projection", "view"], required: ["view"],
-      errors: [.contentModified, .unknownId, .painterFailed, .resultTooLarge, .readFailed, .readerFailed,
-      .changedWhileRead]
+      params: ["view"], required: ["view"],
+      errors: [.contentModified, .unknownId, .painterFailed, .resultTooLarge]
     ),
     MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",

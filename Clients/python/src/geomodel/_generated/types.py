@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "4b05b5a457e973c8"
+PROTOCOL_HASH = "e87ea279fe90a638"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5178,13 +5178,6 @@ PictureFormat = Literal["png", "svg", "pdf"]
 `pdf`: A page of the size of the picture.
 """
 
-SceneProjection = Literal["perspective", "above"]
-"""How a scene is drawn.
-
-`perspective`: As the camera sees it.
-`above`: Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn.
-"""
-
 TextMetrics = Literal["fonts", "estimated"]
 """Where the sizes of texts come from.
 
@@ -5216,22 +5209,20 @@ class Picture(TypedDict):
     missingGlyphCount: int
     """The number of characters that no font has; each is drawn as a box. (at least 0)"""
     failed: NotRequired[list[UndrawnLayer]]
-    """Layers that are not drawn because their positions have no coordinates in the map's reference, and
-    elevation sources of a scene that are not loaded; absent when there are none.
+    """Layers that are not drawn because their positions have no coordinates in the map's reference; absent
+    when there are none.
     """
     pick: NotRequired[PickedItems]
     """What is drawn at each pixel; only with `pick`."""
 
 
 class UndrawnLayer(TypedDict):
-    """A layer, overlay or elevation source that is not drawn, and why."""
+    """A layer or overlay that is not drawn, and why."""
 
     layer: NotRequired[ObjectId]
     """The layer, or else"""
     overlay: NotRequired[ObjectId]
-    """the overlay, or else"""
-    elevationSource: NotRequired[ObjectId]
-    """the elevation source of the scene."""
+    """the overlay."""
     error: Failure
     """Why."""
 
@@ -5271,10 +5262,9 @@ class Graticule(TypedDict):
 
 
 class PickedItems(TypedDict):
-    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but
-    for scenes in perspective, which it searches from above): colours, opacities, dashes and patterns are
-    ignored, and labels, the location and the layout are not drawn. Only texts have the shapes of their
-    letters. Lines are at least a pixel wide.
+    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
+    colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not
+    drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.
     """
 
     pixels: str
