@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e87ea279fe90a638"
+  public static let hash = "f5adb587e398414f"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1077,7 +1077,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/style", domain: "layer", shape: .query, since: "0.7.0",
-      params: ["tiles", "glyphs", "layer"], required: ["layer"],
+      params: ["tiles", "url", "maxZoom", "glyphs", "layer"], required: ["layer"],
       errors: [.unknownId, .wrongKind, .notLoaded]
     ),
     MethodInfo(
@@ -1284,6 +1284,11 @@ public enum WireProtocol {
       .contentModified, .pathRefused, .notAFile, .fileExists, .saveFailed, .unknownFormat]
     ),
     MethodInfo(
+      name: "map/style", domain: "map", shape: .query, since: "0.7.0",
+      params: ["tiles", "url", "maxZoom", "glyphs", "map", "view"], required: [],
+      errors: [.unknownId, .wrongKind, .unknownSpatialReference, .transformFailed, .libraryMissing]
+    ),
+    MethodInfo(
       name: "map/close", domain: "map", shape: .command, since: "0.1.0",
       params: ["map"], required: ["map"],
       errors: [.unknownId, .contentModified]
@@ -1399,7 +1404,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/style", domain: "overlay", shape: .query, since: "0.7.0",
-      params: ["tiles", "glyphs", "overlay"], required: ["overlay"],
+      params: ["tiles", "url", "maxZoom", "glyphs", "overlay"], required: ["overlay"],
       errors: [.unknownId]
     ),
     MethodInfo(
@@ -1709,25 +1714,37 @@ public enum WireProtocol {
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "maxBytes",
       "returnPopupsOnly", "returnGeometry", "offset"], required: ["view", "screenPoint"],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
-      "layout", "pick", "view", "width", "height", "location"], required: ["view"],
+      "layout", "pick", "projection", "view", "width", "height", "location", "fences"], required: ["view"],
       errors: [.contentModified, .unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
       .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
+      name: "view/renderSeries", domain: "view", shape: .task, since: "0.7.0",
+      params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
+      "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "format", "pixelRatio",
+      "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "view", "width",
+      "height", "orderBy", "margin", "scale", "titleExpression", "location", "fences"], required: ["view"],
+      errors: [.outOfRange, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind,
+      .notLoaded, .unknownSpatialReference, .transformFailed, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",
-      params: ["view"], required: ["view"],
-      errors: [.contentModified, .unknownId, .painterFailed, .resultTooLarge]
+      params: ["projection", "view"], required: ["view"],
+      errors: [.contentModified, .unknownId, .painterFailed, .resultTooLarge, .readFailed, .readerFailed,
+      .changedWhileRead]
     ),
     MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",
       params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "mode"], required: ["view",
       "screenPoint"],
-      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified]
+      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

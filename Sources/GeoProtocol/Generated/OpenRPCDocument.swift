@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e87ea279fe90a638"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f5adb587e398414f"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1444,6 +1444,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureRenderResult","schema":{"type":"object","required":["revision","count","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "count":{"type":"integer","minimum":0,"description":"The number of features that match."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"x-part":{"name":"FeatureRenderPart","schema":{"type":"object","required":["data"],"properties":{"data":{"type":"string","description":"The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts with `path`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -2799,7 +2800,7 @@ public enum OpenRPCDocument {
 "eventCount":{"type":"integer","minimum":0,"description":"The number of the last event, which precedes the first that is sent."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"geotrigger","value":"zoneWatch"}],"result":{"name":"result","value":{"subscription":"sub1","revision":7,"status":{"type":"stopped"},\#
 "eventCount":0}}}],"x-shape":"session","x-since":"0.4.0"},\#
-{"name":"job/create","summary":"Creates a job, which `job/start` starts.","description":"Creates a job, which `job/start` starts. Params are checked as the method checks them, by the present model; what is wrong with them when it runs makes it fail.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"method","description":"What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`, `package/export`, `package/update`.","required":true,"schema":{"type":"string","maxLength":64}},\#
+{"name":"job/create","summary":"Creates a job, which `job/start` starts.","description":"Creates a job, which `job/start` starts. Params are checked as the method checks them, by the present model; what is wrong with them when it runs makes it fail.","tags":[{"name":"job"}],"paramStructure":"by-name","params":[{"name":"method","description":"What it does: `feature/export`, `feature/exportStatistics`, `feature/exportJoin`, `map/publish`, `package/export`, `package/update`.","required":true,"schema":{"type":"string","maxLength":64}},\#
 {"name":"params","description":"The params of that method, without `meta`: at most 16 MiB.","required":true,"schema":{}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"owner","description":"The object, such as a view, that owns it and whose closing ends and closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3156,9 +3157,10 @@ public enum OpenRPCDocument {
 {"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth, and room for a title.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"x-part":{"name":"LayerRenderPart","schema":{"type":"object","required":["data"],"properties":{"data":{"type":"string","description":"The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts with `path`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -3180,7 +3182,7 @@ public enum OpenRPCDocument {
 {"name":"path","value":"cities.png"},\#
 {"name":"width","value":400},\#
 {"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/cities.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"layer/tile","summary":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the layer.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
+{"name":"layer/tile","summary":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what a layer draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the layer.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Filters apply; visibility and scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each. Polygons are valid: areas that touch themselves or one another on the grid follow the even-odd rule there.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3201,9 +3203,11 @@ public enum OpenRPCDocument {
 {"name":"x","value":0},\#
 {"name":"y","value":0},\#
 {"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":6,"data":"GpYBeAIKBmNpdGllcxITCAESBgAAAQECABgBIgUJtiCCFhITCAISBgACAQMCAhgBIgUJsCL+FBITCAMSBgAEAQUCBBgBIgUJ9CHQEhoEbmFtZRoKcG9wdWxhdGlvbhoHX2xhYmVsMCIHCgVQYXJpcyIFILfDggEiCAoGQmVybGluIgUgmrveASIGCgRPc2xvIgQgraMrKIAg","bytes":153,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"layer/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales, those of groups as well, become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":16}},\#
+{"name":"url","description":"The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":4096}},\#
+{"name":"maxZoom","description":"The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":24}},\#
 {"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -3736,11 +3740,11 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"title","value":"The World"}],"result":{"name":"result","value":{"map":"m1","revision":6,"title":"The World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":["cities"],"tables":[],"bookmarks":[]}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"map/publish","summary":"Writes what a layer, a map or a view draws to one file that others can show without this server.","description":"Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these are the loaded layers that are visible at some scale, of a view also its overlays and its background color. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each; no tile is written where nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of the tiles of `maxZoom`. The file appears when it is complete.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"map/publish","summary":"Writes what a layer, a map or a view draws to one file that others can show without this server.","description":"Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these are the loaded layers that are visible at some scale, of a view also its overlays and its background color. Raster layers and layers that are not loaded are left out, and named in `omitted`. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each: clusters where the layer has them at that zoom, and at most `maxFeatures` features; `map/style` draws them. A layer is in the tiles of the zooms at which its scale range and those of its groups let it be drawn, the last zoom standing for all that follow; no tile is written where nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of the tiles of `maxZoom`. The file appears when it is complete; `job/create` does it as a job, which can be paused.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"layer","description":"A loaded layer; this, `map` or `view`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"view","description":"The view; a page begins where it is.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"format","description":"The format; when absent, it follows from the extension: `.pmtiles`, `.html`, `.htm`.","required":false,"schema":{"$ref":"#/components/schemas/PublishFormat"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension: `.pmtiles`, `.mbtiles`, `.html`, `.htm`.","required":false,"schema":{"$ref":"#/components/schemas/PublishFormat"}},\#
 {"name":"ifExists","description":"What to do when a file of that name exists: `error` or `replace`.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
 {"name":"name","description":"The title; that of the map, or the name of the layer, when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"minZoom","description":"The first zoom of tiles.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":0}},\#
@@ -3760,7 +3764,34 @@ public enum OpenRPCDocument {
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"path","value":"cities.pmtiles"},\#
-{"name":"maxZoom","value":2}],"result":{"name":"result","value":{"bytes":17173,"failedCount":0,"format":"pmtiles","layerCount":1,"path":"/data/cities.pmtiles","revision":6,"thinnedTileCount":0,"tileCount":4}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"maxZoom","value":2}],"result":{"name":"result","value":{"bytes":17163,"failedCount":0,"format":"pmtiles","layerCount":1,"omitted":[],"path":"/data/cities.pmtiles","revision":6,"thinnedTileCount":0,"tileCount":4}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"map/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or a view is drawn: the background, then the layers that are visible at some scale, bottom first, each as `layer/style` makes it, and of a view its overlays.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or a view is drawn: the background, then the layers that are visible at some scale, bottom first, each as `layer/style` makes it, and of a view its overlays. It has one source, named after the map or the view; where the addresses in `tiles` have `{layer}`, it has one for each layer and overlay, named after it. Opacity, visibility and scale range of groups are those of their layers, whose `metadata` names the group. The style of a view has its center, zoom and bearing.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":16}},\#
+{"name":"url","description":"The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":4096}},\#
+{"name":"maxZoom","description":"The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":24}},\#
+{"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
+{"name":"map","description":"The map; this or `view`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view","description":"The view.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"MapStyleResult","schema":{"$ref":"#/components/schemas/MapStyleResult"}},\#
+"errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"}],"result":{"name":"result","value":{"notExpressed":[],"omitted":[],"revision":6,"style":{"layers":[{"id":"background","paint":{"background-color":"rgba(255,255,255,1)"},\#
+"type":"background"},\#
+{"filter":["all",["match",["geometry-type"],["Polygon","MultiPolygon"],true,false],["match",["geometry-type"],["Polygon","MultiPolygon"],true,false]],"id":"cities-default-area","paint":{"fill-antialias":false,"fill-color":"rgba(211,211,211,1)","fill-opacity":1},\#
+"source":"m1","source-layer":"cities","type":"fill"},\#
+{"filter":["all",["match",["geometry-type"],["Polygon","MultiPolygon"],true,false],["match",["geometry-type"],["Polygon","MultiPolygon"],true,false]],"id":"cities-default-area-outline","paint":{"line-color":"rgba(128,128,128,1)","line-opacity":1,"line-width":1},\#
+"source":"m1","source-layer":"cities","type":"line"},\#
+{"filter":["all",["match",["geometry-type"],["LineString","MultiLineString"],true,false],["!",["match",["geometry-type"],["Point","MultiPoint"],true,false]]],"id":"cities-default-line","paint":{"line-color":"rgba(128,128,128,1)","line-opacity":1,"line-width":1},\#
+"source":"m1","source-layer":"cities","type":"line"},\#
+{"filter":["all",["match",["geometry-type"],["Point","MultiPoint"],true,false],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"cities-default-point","paint":{"circle-color":"rgba(211,211,211,1)","circle-opacity":1,"circle-radius":3.5,"circle-stroke-color":"rgba(128,128,128,1)","circle-stroke-opacity":1,"circle-stroke-width":1},\#
+"source":"m1","source-layer":"cities","type":"circle"},\#
+{"filter":["has","_selected"],"id":"cities-selected-line","paint":{"line-color":"rgba(0,255,255,1)","line-opacity":1,"line-width":2},\#
+"source":"m1","source-layer":"cities","type":"line"},\#
+{"filter":["all",["has","_selected"],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"cities-selected-marker","paint":{"circle-opacity":0,"circle-radius":["/",["coalesce",["get","_size"],10],2],"circle-stroke-color":"rgba(0,255,255,1)","circle-stroke-opacity":1,"circle-stroke-width":2},\#
+"source":"m1","source-layer":"cities","type":"circle"}],"name":"The World","sources":{"m1":{"maxzoom":24,"minzoom":0,"tiles":["{z}/{x}/{y}.mvt"],"type":"vector"}},\#
+"version":8}}}}],"x-shape":"query","x-since":"0.7.0"},\#
 {"name":"map/close","summary":"Closes a map, its layers, and the views that show it.","description":"Closes a map, its layers, and the views that show it.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"map","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"MapCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -3993,9 +4024,10 @@ public enum OpenRPCDocument {
 {"name":"height","description":"Height of the picture.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"spatialReference","description":"The spatial reference in which it is drawn; when absent, that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"extent","description":"The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of a twentieth, and room for a title.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"x-part":{"name":"OverlayRenderPart","schema":{"type":"object","required":["data"],"properties":{"data":{"type":"string","description":"The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts with `path`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -4012,7 +4044,7 @@ public enum OpenRPCDocument {
 {"name":"path","value":"overlay.png"},\#
 {"name":"width","value":400},\#
 {"name":"height","value":300}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":400,"height":300,"bytes":4182,"path":"/data/overlay.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"overlay/tile","summary":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side.","description":"A tile of what an overlay draws at the tile's zoom, as a Mapbox Vector Tile 2.1: of the scheme WebMercatorQuad (EPSG:3857, y from the north), with a grid of 4096 and a buffer of 64 units, for 512 pixels a side. It has one layer, whose name is the id of the overlay.\n\nFeatures are in drawing order, each with its id and the attributes that are not null; texts, numbers and booleans keep their types, other JSON is its text. Clusters of `featureReduction` stand for their points, under the lowest of their ids, with the attributes of clusters and `_cluster`, the id of the cluster. `_selected` is true where a feature, or a point of a cluster, is selected, and absent elsewhere. Hidden graphics are left out; visibility and scale range of the overlay do not count. Parts that are smaller than a unit are left out, and a geometry of several dimensions becomes a feature for each.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
+{"name":"overlay/tile","summary":"A tile of what an overlay draws at the tile's zoom, as `layer/tile` makes it of a layer; its one layer has the id of the overlay as its name.","description":"A tile of what an overlay draws at the tile's zoom, as `layer/tile` makes it of a layer; its one layer has the id of the overlay as its name. Hidden graphics are left out; visibility and scale range of the overlay do not count.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"z","description":"The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those before.","required":true,"schema":{"type":"integer","minimum":0,"maximum":24}},\#
 {"name":"x","description":"The column, from the west; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"y","description":"The row, from the north; less than 2^z.","required":true,"schema":{"type":"integer","minimum":0}},\#
 {"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -4031,9 +4063,11 @@ public enum OpenRPCDocument {
 {"name":"x","value":0},\#
 {"name":"y","value":0},\#
 {"name":"properties","value":["name"]}],"result":{"name":"result","value":{"revision":4,"data":"GpIBeAIKAm8xEhMIARIGAAABAQIAGAEiBQm2IIIWEhMIAhIGAAIBAwICGAEiBQmwIv4UEhMIAxIGAAQBBQIEGAEiBQn0IdASGgRuYW1lGgpwb3B1bGF0aW9uGgdfbGFiZWwwIgcKBVBhcmlzIgUgt8OCASIICgZCZXJsaW4iBSCau94BIgYKBE9zbG8iBCCtoysogCA=","bytes":149,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
-{"name":"overlay/style","summary":"A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn: one source and one layer of tiles, both named after the overlay.","description":"A MapLibre style (style specification, version 8) that draws the tiles of `overlay/tile` as an overlay is drawn: one source and one layer of tiles, both named after the overlay. Renderers are filters, a layer of the style for each symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes of the tiles. Scales become zooms for tiles of 512 pixels on a screen of 96 dpi.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay/style","summary":"A MapLibre style that draws the tiles of `overlay/tile` as an overlay is drawn, as `layer/style` makes it of a layer; source and layer of the tiles have the id of the overlay as their names.","description":"A MapLibre style that draws the tiles of `overlay/tile` as an overlay is drawn, as `layer/style` makes it of a layer; source and layer of the tiles have the id of the overlay as their names.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"tiles","description":"Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":16}},\#
+{"name":"url","description":"The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":4096}},\#
+{"name":"maxZoom","description":"The last zoom of the tiles, which are drawn at later zooms, too; not with `url`.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":24}},\#
 {"name":"glyphs","description":"The address of glyphs for texts, with `{fontstack}` and `{range}`.","required":false,"schema":{"type":"string"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StyleResult","schema":{"$ref":"#/components/schemas/StyleResult"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"notExpressed":["drawingOrder","ownSymbols","glyphs"],"revision":4,"style":{"layers":[{"filter":["all",["!",["has","_color"]],["case",["==",["typeof",["get","population"]],"number"],["all",[">=",["get","population"],0],["<=",["get","population"],1000000]],false],["match",["geometry-type"],["Point","MultiPoint"],true,false]],"id":"o1-symbol0","paint":{"circle-color":"rgba(227,26,28,1)","circle-opacity":1,"circle-radius":5},\#
@@ -4963,7 +4997,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:3857","polygon":{"type":"Polygon","coordinates":[[[251017.470031,6243202.12351],[272184.136698,6243202.12351],[272184.136698,6259077.12351],[251017.470031,6259077.12351],[251017.470031,6243202.12351]]]},\#
 "envelope":{"xMin":251017.470031,"yMin":6243202.12351,"xMax":272184.136698,"yMax":6259077.12351}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.\n\nThe result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point is half of the size wide, each line is the size high. Labels are not found.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have popups if `featureReduction` defines one.\n\nA layer over an entity source has up to three results, each with up to `maximumResults` features: its entities, and below them, as its `trackDisplay` says, previous observations, with the number of their entity as `entity`, and the lines of tracks, whose ids are those of their entities. The last two are those of entities that the layer's filters show.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have those that are hidden, out of their scale range or not loaded. Features that filters hide are not found. A scene is searched as it is seen from straight above, whatever its camera is (`projection` of `view/render`).\n\nThe result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. Texts are boxes with their halos, as large as the fonts make them with which pictures are drawn, or as `textMetrics` of `initialize` says.\n\nLabels are found where `view/labels` answers them, in scenes with the `projection` from above: a feature by its label, or else by its symbol. They lie above everything, but the results are by layer nevertheless. Where labels are not yet placed since their view, its layers or their features have changed, this takes as long as `view/labels`.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have popups if `featureReduction` defines one.\n\nA layer over an entity source has up to three results, each with up to `maximumResults` features: its entities, and below them, as its `trackDisplay` says, previous observations, with the number of their entity as `entity`, and the lines of tracks, whose ids are those of their entities. The last two are those of entities that the layer's filters show.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
 "x-unit":"device-independent pixel"},\#
@@ -4984,11 +5018,12 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"exceededLimit":false,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"view/render","summary":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it.","description":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn from straight above.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/render","summary":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it.","description":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it, which `view/identify` searches from above.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
 {"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
 {"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
@@ -4999,13 +5034,16 @@ public enum OpenRPCDocument {
 {"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
 {"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"projection","description":"How a scene is drawn; a map is always flat.","required":false,"schema":{"$ref":"#/components/schemas/SceneProjection","default":"perspective"}},\#
 {"name":"width","description":"Width of the picture; that of the view's screen when absent. Center, scale and rotation are those of the view.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"height","description":"Height of the picture; that of the view's screen when absent.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"location","description":"Whether the location of the view's display is drawn: a disc, or a triangle that points where it goes, with a circle of its accuracy.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"fences","description":"Whether the fences of geotriggers are drawn above the layers, as translucent areas with an outline, each with its buffer on the ellipsoid; at most 10,000 of each.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewRenderResult","schema":{"type":"object","required":["revision","picture"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
 "picture":{"$ref":"#/components/schemas/Picture","description":"The picture."}}}},\#
+"x-part":{"name":"ViewRenderPart","schema":{"type":"object","required":["data"],"properties":{"data":{"type":"string","description":"The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no parts with `path`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -5020,7 +5058,77 @@ public enum OpenRPCDocument {
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"path","value":"map.png"}],"result":{"name":"result","value":{"revision":8,"picture":{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":0,"omittedLabelCount":0,"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
+{"name":"view/renderSeries","summary":"Draws a map series: what the view shows, a page for each feature that matches and has a geometry, at most 1,000, with the whole of the feature on it.","description":"Draws a map series: what the view shows, a page for each feature that matches and has a geometry, at most 1,000, with the whole of the feature on it. A PDF is one file, which appears when all pages are drawn. Other formats have a file for each page, with its number before the extension, as `map-01.png`: each appears when it is complete, and those that are there when the task fails stay. Only one page is in memory at a time. A scene is drawn from straight above.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view. Its rotation is that of the pages.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
+{"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"transparent","description":"Whether there is no background.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"background","description":"The background; when absent, the `backgroundColor` of the map or scene, or else white.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"labels","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"selection","description":"Whether it is seen what is selected.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"layout","description":"What the picture has besides the map.","required":false,"schema":{"$ref":"#/components/schemas/PictureLayout"}},\#
+{"name":"pick","description":"Whether to answer what is drawn at each pixel, too. For pictures of at most 4,194,304 pixels.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"width","description":"Width of a page; that of the view's screen when absent.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"height","description":"Height of a page; that of the view's screen when absent.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"orderBy","description":"Sort keys of the pages, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16}},\#
+{"name":"margin","description":"Room at each edge of a page, as a fraction of its shorter side.","required":false,"schema":{"type":"number","minimum":0,"maximum":0.45,"default":0.1}},\#
+{"name":"scale","description":"The scale of all pages, each with its feature in the middle. When absent, each feature fits on its page; points are drawn at the scale of the view.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"titleExpression","description":"The title of each page, of its feature; in place of `title` of `layout`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"location","description":"Whether the location of the view's display is drawn.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"fences","description":"Whether the fences of geotriggers are drawn above the layers, as translucent areas with an outline, each with its buffer on the ellipsoid; at most 10,000 of each.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewRenderSeriesResult","schema":{"type":"object","required":["revision","series"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that is drawn."},\#
+"series":{"$ref":"#/components/schemas/PictureSeries","description":"The series."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
+{"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"format","value":"pdf"},\#
+{"name":"ids","value":[1]},\#
+{"name":"layer","value":"cities"},\#
+{"name":"path","value":"atlas.pdf"},\#
+{"name":"scale","value":100000},\#
+{"name":"titleExpression","value":"name"},\#
+{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":8,"series":{"format":"pdf","width":800,"height":600,"bytes":4182,"path":"/data/atlas.pdf","pages":[{"id":1,"title":"Paris"}],"missingGlyphCount":0}}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"view/labels","summary":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","description":"Where the labels of a view are drawn, in the order in which they were placed: for clients that draw themselves.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"projection","description":"How a scene is drawn; a map is always flat.","required":false,"schema":{"$ref":"#/components/schemas/SceneProjection","default":"perspective"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewLabelsResult","schema":{"type":"object","required":["revision","textMetrics","labels","omittedLabelCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision."},\#
 "textMetrics":{"$ref":"#/components/schemas/TextMetrics","description":"Where the sizes of the texts come from."},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/PlacedLabel"},\#
@@ -5029,6 +5137,9 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
+{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":8,"textMetrics":"estimated","labels":[],"omittedLabelCount":0}}}],"x-shape":"task","x-since":"0.7.0"},\#
 {"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected, nor are previous observations and track lines. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
@@ -5044,7 +5155,8 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
-{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen, the index of a band that a raster does not have.","data":{"kind":"outOfRange"}},\#
+{"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12},\#
 {"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":9,"results":[{"layer":"cities","ids":[1],"selectedCount":3}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
@@ -5744,8 +5856,8 @@ public enum OpenRPCDocument {
 "params":{"description":"The params of the method, with absolute paths."},\#
 "status":{"$ref":"#/components/schemas/JobStatus","description":"Its state."},\#
 "progress":{"type":"number","minimum":0,"maximum":1,"description":"The finished part, published at most eight times a second."},\#
-"done":{"type":"integer","description":"The number of features of the present file that are written; absent before the first."},\#
-"total":{"type":"integer","description":"The number of features of the present file; absent before it is known."},\#
+"done":{"type":"integer","description":"The number of features, or of tiles, of the present file that are written; absent before the first."},\#
+"total":{"type":"integer","description":"The number of features, or of tiles, of the present file; absent before it is known."},\#
 "messages":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"},\#
 "description":"The last 100 messages, oldest first."}},\#
 "examples":[{"job":"j1","method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
@@ -6110,8 +6222,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "params":{"description":"The params of the method, with absolute paths."},\#
 "status":{"$ref":"#/components/schemas/JobStatus","description":"Its state.","x-coalescing":"latest"},\#
 "progress":{"type":"number","minimum":0,"maximum":1,"description":"The finished part, published at most eight times a second.","x-coalescing":"latest"},\#
-"done":{"type":"integer","description":"The number of features of the present file that are written; absent before the first.","x-coalescing":"latest"},\#
-"total":{"type":"integer","description":"The number of features of the present file; absent before it is known.","x-coalescing":"latest"},\#
+"done":{"type":"integer","description":"The number of features, or of tiles, of the present file that are written; absent before the first.","x-coalescing":"latest"},\#
+"total":{"type":"integer","description":"The number of features, or of tiles, of the present file; absent before it is known.","x-coalescing":"latest"},\#
 "messages":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"},\#
 "description":"The last 100 messages, oldest first.","x-coalescing":"latest"}},\#
 "examples":[{"job":"j1","revision":1,"method":"feature/export","params":{"layer":"cities","path":"/data/cities.gpkg"},\#
@@ -6139,7 +6251,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Number of features in it; one with geometries of several dimensions counts for each."},\#
 "isThinned":{"type":"boolean","description":"Whether features are left out because of `maxFeatures` or `maxBytes`."},\#
 "omittedCount":{"type":"integer","minimum":0,"description":"Number of features left out because of these."},\#
-"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator."}},\#
+"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be made valid."}},\#
 "examples":[{"revision":4,"data":"GpYBeAIKBmNpdGllcxITCAESBgAAAQECABgBIgUJtiCCFhITCAISBgACAQMCAhgBIgUJsCL+FBITCAMSBgAEAQUCBBgBIgUJ9CHQEhoEbmFtZRoKcG9wdWxhdGlvbhoHX2xhYmVsMCIHCgVQYXJpcyIFILfDggEiCAoGQmVybGluIgUgmrveASIGCgRPc2xvIgQgraMrKIAg","bytes":153,"featureCount":3,"isThinned":false,"omittedCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"layer"},\#
 "LoadResult":{"title":"LoadResult","description":"What a load has read.","type":"object","required":["revision","count","featureCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer; absent for a map or a scene."},\#
@@ -6323,19 +6435,39 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "description":"The features of that name among the best matches, best first."}},\#
 "examples":[{"label":"Paris","score":90,"ids":[1,812]}],"x-since":"0.2.0","x-domain":"locator"},\#
 "PlaceAttributes":{"title":"PlaceAttributes","description":"Values by name.","type":"object","examples":[{"population":2161000}],"x-since":"0.2.0","x-domain":"locator"},\#
-"PublishFormat":{"title":"PublishFormat","description":"The form in which a map is published.","type":"string","enum":["pmtiles","html"],"x-enum-descriptions":{"pmtiles":"PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.","html":"A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that can be moved and zoomed."},\#
+"PublishFormat":{"title":"PublishFormat","description":"The form in which a map is published.","type":"string","enum":["pmtiles","mbtiles","html"],"x-enum-descriptions":{"pmtiles":"PMTiles 3 with Mapbox Vector Tiles: one file that is read by ranges of bytes. Tiles and directories are packed by gzip.","mbtiles":"MBTiles 1.3 with Mapbox Vector Tiles: a database of SQLite with the tables `metadata` and `tiles`; rows of tiles count northwards, tiles are packed by gzip.","html":"A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that can be moved and zoomed."},\#
 "examples":["pmtiles"],"x-since":"0.7.0","x-domain":"map"},\#
-"PublishResult":{"title":"PublishResult","description":"What was published.","type":"object","required":["revision","path","format","bytes","layerCount","failedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"OmissionReason":{"title":"OmissionReason","description":"Why a layer is not in what is made of a map.","type":"string","enum":["notLoaded","raster","scaleRange"],"x-enum-descriptions":{"notLoaded":"It is not loaded.","raster":"It has pixels, and only features are published.","scaleRange":"At no zoom of the tiles it is drawn."},\#
+"examples":["raster"],"x-since":"0.7.0","x-domain":"map"},\#
+"OmittedLayer":{"title":"OmittedLayer","description":"A layer or an overlay that is visible at some scale, and is not in what is made of the map.","type":"object","required":["layer","reason"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"reason":{"$ref":"#/components/schemas/OmissionReason","description":"Why."}},\#
+"examples":[{"layer":"hills","reason":"raster"}],"x-since":"0.7.0","x-domain":"map"},\#
+"LayerLosses":{"title":"LayerLosses","description":"What of a layer or an overlay a style does not express.","type":"object","required":["layer","losses"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"losses":{"type":"array","items":{"$ref":"#/components/schemas/StyleLoss"},\#
+"description":"What the drawing has and the style does not."}},\#
+"examples":[{"layer":"cities","losses":["glyphs"]}],"x-since":"0.7.0","x-domain":"map"},\#
+"MapStyleResult":{"title":"MapStyleResult","description":"The style of a map, and what is not in it.","type":"object","required":["revision","style","notExpressed","omitted"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"style":{"$ref":"#/components/schemas/MapStyle","description":"The style."},\#
+"notExpressed":{"type":"array","items":{"$ref":"#/components/schemas/LayerLosses"},\#
+"description":"Layers and overlays that are drawn otherwise, bottom first."},\#
+"omitted":{"type":"array","items":{"$ref":"#/components/schemas/OmittedLayer"},\#
+"description":"Layers that are not in it, bottom first."}},\#
+"examples":[{"revision":4,"style":{"version":8,"sources":{},\#
+"layers":[]},\#
+"notExpressed":[],"omitted":[]}],"x-since":"0.7.0","x-domain":"map"},\#
+"PublishResult":{"title":"PublishResult","description":"What was published.","type":"object","required":["revision","path","format","bytes","layerCount","omitted","failedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "path":{"type":"string","description":"The absolute path of the file."},\#
 "format":{"$ref":"#/components/schemas/PublishFormat","description":"Its format."},\#
 "bytes":{"type":"integer","minimum":0,"description":"Its size."},\#
 "layerCount":{"type":"integer","minimum":0,"description":"Number of layers and overlays in it."},\#
+"omitted":{"type":"array","items":{"$ref":"#/components/schemas/OmittedLayer"},\#
+"description":"Layers that are not in it, bottom first."},\#
 "tileCount":{"type":"integer","minimum":0,"description":"Number of tiles that are not empty; absent for a page."},\#
 "thinnedTileCount":{"type":"integer","minimum":0,"description":"Number of tiles from which features are left out because of `maxFeatures`; absent for a page."},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Number of features in the page; absent for tiles."},\#
 "omittedCount":{"type":"integer","minimum":0,"description":"Number of features left out of the page because of `maxFeatures`; absent for tiles."},\#
-"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in each."}},\#
-"examples":[{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":17173,"layerCount":1,"tileCount":4,"thinnedTileCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"map"},\#
+"failedCount":{"type":"integer","minimum":0,"description":"Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be made valid; of tiles, counted in each."}},\#
+"examples":[{"revision":4,"path":"/data/cities.pmtiles","format":"pmtiles","bytes":17163,"layerCount":1,"omitted":[],"tileCount":4,"thinnedTileCount":0,"failedCount":0}],"x-since":"0.7.0","x-domain":"map"},\#
 "Map":{"title":"Map","description":"A map.","type":"object","required":["map","revision","spatialReference","loadStatus","operationalLayers","tables","bookmarks"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -6493,6 +6625,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "examples":[{"revision":9,"path":"/data/harbour.gmpk","bytes":100000,"files":[{"path":"data/world.gpkg","bytes":98304}],"tables":[{"source":"world","sourceLayer":"cities","count":12}]}],"x-since":"0.5.0","x-domain":"package"},\#
 "PictureFormat":{"title":"PictureFormat","description":"A format of pictures.","type":"string","enum":["png","svg","pdf"],"x-enum-descriptions":{"png":"Pixels, with transparency.","svg":"Scalable Vector Graphics.","pdf":"A page of the size of the picture."},\#
 "examples":["png"],"x-since":"0.7.0","x-domain":"picture"},\#
+"SceneProjection":{"title":"SceneProjection","description":"How a scene is drawn.","type":"string","enum":["perspective","above"],"x-enum-descriptions":{"perspective":"As the camera sees it.","above":"Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn."},\#
+"examples":["perspective"],"x-since":"0.7.0","x-domain":"picture"},\#
 "TextMetrics":{"title":"TextMetrics","description":"Where the sizes of texts come from.","type":"string","enum":["fonts","estimated"],"x-enum-descriptions":{"fonts":"From the fonts with which they are drawn.","estimated":"Without fonts: each code point is half of the size wide, each line is the size high. The same on every machine, and used where the libraries for pictures are missing."},\#
 "examples":["fonts"],"x-since":"0.7.0","x-domain":"picture"},\#
 "Picture":{"title":"Picture","description":"A picture that was drawn.","type":"object","required":["format","width","height","bytes","labelCount","omittedLabelCount","missingGlyphCount"],"properties":{"format":{"$ref":"#/components/schemas/PictureFormat","description":"The format."},\#
@@ -6505,16 +6639,30 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of labels that found no room."},\#
 "missingGlyphCount":{"type":"integer","minimum":0,"description":"The number of characters that no font has; each is drawn as a box."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/UndrawnLayer"},\#
-"description":"Layers that are not drawn because their positions have no coordinates in the map's reference; absent when there are none."},\#
+"description":"Layers that are not drawn because their positions have no coordinates in the map's reference, and elevation sources of a scene that are not loaded; absent when there are none."},\#
 "pick":{"$ref":"#/components/schemas/PickedItems","description":"What is drawn at each pixel; only with `pick`."}},\#
 "examples":[{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":12,"omittedLabelCount":3,"missingGlyphCount":0}],"x-since":"0.7.0","x-domain":"picture"},\#
-"UndrawnLayer":{"title":"UndrawnLayer","description":"A layer or overlay that is not drawn, and why.","type":"object","required":["error"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
-"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
+"PictureSeries":{"title":"PictureSeries","description":"A map series that was drawn.","type":"object","required":["format","width","height","bytes","pages","missingGlyphCount"],"properties":{"format":{"$ref":"#/components/schemas/PictureFormat","description":"The format."},\#
+"width":{"type":"integer","minimum":1,"description":"Width of a page in pixels; of SVG and PDF, in device-independent pixels."},\#
+"height":{"type":"integer","minimum":1,"description":"Height, likewise."},\#
+"bytes":{"type":"integer","minimum":0,"description":"The size of all files."},\#
+"path":{"type":"string","description":"The absolute path of the PDF; absent for other formats."},\#
+"pages":{"type":"array","items":{"$ref":"#/components/schemas/SeriesPage"},\#
+"description":"The pages, in their order."},\#
+"missingGlyphCount":{"type":"integer","minimum":0,"description":"The number of characters that no font has; each is drawn as a box."}},\#
+"examples":[{"format":"pdf","width":800,"height":600,"bytes":4182,"path":"/data/atlas.pdf","pages":[{"id":1,"title":"Paris"}],"missingGlyphCount":0}],"x-since":"0.7.0","x-domain":"picture"},\#
+"SeriesPage":{"title":"SeriesPage","description":"A page of a map series.","type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"Its feature."},\#
+"title":{"type":"string","description":"Its title; absent without `titleExpression`, and where that has no value."},\#
+"path":{"type":"string","description":"The absolute path of its file; absent in a PDF."}},\#
+"examples":[{"id":1,"title":"Paris"}],"x-since":"0.7.0","x-domain":"picture"},\#
+"UndrawnLayer":{"title":"UndrawnLayer","description":"A layer, overlay or elevation source that is not drawn, and why.","type":"object","required":["error"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay, or else"},\#
+"elevationSource":{"$ref":"#/components/schemas/ObjectId","description":"the elevation source of the scene."},\#
 "error":{"$ref":"#/components/schemas/Failure","description":"Why."}},\#
 "examples":[{"layer":"moon","error":{"kind":"transformFailed","message":"There is no transformation from EPSG:4326 to IAU_2015:30100."}}],"x-since":"0.7.0","x-domain":"picture"},\#
 "PictureLayout":{"title":"PictureLayout","description":"What a picture has besides the map: drawn above it, at its edges. Texts and numbers are by the environment's conventions.","type":"object","properties":{"title":{"type":"string","maxLength":200,"description":"A title, at the top."},\#
 "attribution":{"type":"string","maxLength":500,"description":"Whose data it is, at the bottom right."},\#
-"legend":{"type":"boolean","description":"Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.","default":false},\#
+"legend":{"type":"boolean","description":"Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and three sizes where sizes follow a field; what does not fit is counted.","default":false},\#
 "scaleBar":{"type":"boolean","description":"Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.","default":false},\#
 "northArrow":{"type":"boolean","description":"Whether there is an arrow to true north at the middle of the picture.","default":false},\#
 "graticule":{"$ref":"#/components/schemas/Graticule","description":"Meridians and parallels above the layers."}},\#
@@ -6522,13 +6670,14 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "Graticule":{"title":"Graticule","description":"Lines of longitude and latitude, with their degrees at the left and the bottom.","type":"object","properties":{"interval":{"type":"number","maximum":90,"exclusiveMinimum":0,"description":"Degrees between the lines; when absent, a round number that gives some five lines each way. With one that would give more than 400 lines none are drawn.","x-unit":"degree"},\#
 "color":{"$ref":"#/components/schemas/Color","description":"The colour of lines and texts.","default":"#808080"}},\#
 "examples":[{"interval":10,"color":"#808080"}],"x-since":"0.7.0","x-domain":"picture"},\#
-"PickedItems":{"title":"PickedItems","description":"What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.","type":"object","required":["pixels","items"],"properties":{"pixels":{"type":"string","description":"In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items` of what is on top, counted from 1."},\#
+"PickedItems":{"title":"PickedItems","description":"What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but for scenes in perspective, which it searches from above): colours, opacities, dashes and patterns are ignored, and the location and the layout are not drawn. Texts are boxes. Lines are at least a pixel wide.","type":"object","required":["pixels","items"],"properties":{"pixels":{"type":"string","description":"In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items` of what is on top, counted from 1."},\#
 "items":{"type":"array","items":{"$ref":"#/components/schemas/PickedItem"},\#
 "description":"What is seen, by its number; numbers of what is not seen are left out of `pixels`, not of the list."}},\#
 "examples":[{"pixels":"AAAAAAEAAAA=","items":[{"layer":"cities","id":1}]}],"x-since":"0.7.0","x-domain":"picture"},\#
-"PickedItem":{"title":"PickedItem","description":"A feature, a graphic or a cluster that is drawn.","type":"object","required":["id"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
+"PickedItem":{"title":"PickedItem","description":"A feature, a graphic or a cluster that is drawn, or its label.","type":"object","required":["id"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
 "overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
-"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the lowest id of its points."}},\#
+"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the lowest id of its points."},\#
+"part":{"$ref":"#/components/schemas/DrawnPart","description":"What of it is drawn: `label`, or absent for the symbol."}},\#
 "examples":[{"layer":"cities","id":1}],"x-since":"0.7.0","x-domain":"picture"},\#
 "PlacedLabel":{"title":"PlacedLabel","description":"A label where it is drawn.","type":"object","required":["id","definition","text","center","width","height","angle","symbol"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, or else"},\#
 "overlay":{"$ref":"#/components/schemas/ObjectId","description":"the overlay."},\#
@@ -7089,20 +7238,26 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "ScreenPoint":{"title":"ScreenPoint","description":"A screen point.","type":"object","required":["x","y"],"properties":{"x":{"type":"number","description":"From the left.","x-unit":"device-independent pixel"},\#
 "y":{"type":"number","description":"From the top.","x-unit":"device-independent pixel"}},\#
 "examples":[{"x":400,"y":300}],"x-since":"0.1.0","x-domain":"view"},\#
+"DrawnPart":{"title":"DrawnPart","description":"What is drawn of a feature.","type":"string","enum":["symbol","label"],"x-enum-descriptions":{"symbol":"Its symbol.","label":"Its label."},\#
+"examples":["label"],"x-since":"0.7.0","x-domain":"view"},\#
 "IdentifyResult":{"title":"IdentifyResult","description":"What `view/identify` found in a layer, a group or an overlay.","type":"object","required":["name","distances","popups","exceededLimit","sublayerResults"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer or group; this or `overlay`."},\#
 "overlay":{"$ref":"#/components/schemas/ObjectId","description":"The overlay; this or `layer`."},\#
 "name":{"type":"string","description":"Its name; empty for an overlay without one."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries; absent for a group."},\#
 "entityFeatures":{"$ref":"#/components/schemas/EntityFeatures","description":"Of a layer over an entity source, what the features of this result are; absent for others."},\#
-"features":{"$ref":"#/components/schemas/FeatureList","description":"The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"The features or graphics, last drawn first, before them those whose labels were found, the nearest first; absent for a group, with `returnPopupsOnly`, and with `error`."},\#
 "distances":{"type":"array","items":{"type":"number"},\#
 "description":"For each feature: the distance from the screen point to what is drawn of it; 0 on it.","x-unit":"device-independent pixel"},\#
 "popups":{"type":"array","items":{"$ref":"#/components/schemas/Popup"},\#
 "description":"The popups of clusters, if `featureReduction` defines one, then one for each feature, in the same order; none when popups are disabled."},\#
 "clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
-"description":"The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`."},\#
+"description":"The clusters in place of points, by descending id, before them those whose labels were found; `cluster/members` answers the features of each. Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`."},\#
 "clusterDistances":{"type":"array","items":{"type":"number"},\#
 "description":"For each cluster: the distance from the screen point to its symbol; 0 on it.","x-unit":"device-independent pixel"},\#
+"parts":{"type":"array","items":{"$ref":"#/components/schemas/DrawnPart"},\#
+"description":"For each feature: what of it was found, to which the distance is; absent when it is the symbol of all."},\#
+"clusterParts":{"type":"array","items":{"$ref":"#/components/schemas/DrawnPart"},\#
+"description":"The same for each cluster; absent when it is the symbol of all."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more than `maximumResults`."},\#
 "sublayerResults":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
 "description":"For a group: the results of its layers, top to bottom."},\#
@@ -7876,9 +8031,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"latest"},\#
 {"path":"/jobs/*/progress","description":"The finished part, published at most eight times a second.","schema":{"type":"number"},\#
 "coalescing":"latest"},\#
-{"path":"/jobs/*/done","description":"The number of features of the present file that are written; absent before the first.","schema":{"type":"integer"},\#
+{"path":"/jobs/*/done","description":"The number of features, or of tiles, of the present file that are written; absent before the first.","schema":{"type":"integer"},\#
 "coalescing":"latest"},\#
-{"path":"/jobs/*/total","description":"The number of features of the present file; absent before it is known.","schema":{"type":"integer"},\#
+{"path":"/jobs/*/total","description":"The number of features, or of tiles, of the present file; absent before it is known.","schema":{"type":"integer"},\#
 "coalescing":"latest"},\#
 {"path":"/jobs/*/messages","description":"The last 100 messages, oldest first.","schema":{"type":"array","items":{"$ref":"#/components/schemas/JobMessage"}},\#
 "coalescing":"latest"},\#

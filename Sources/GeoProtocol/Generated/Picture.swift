@@ -5,8 +5,8 @@ import JSON
 
 /// Pictures of what the model draws: `view/render`, `layer/render`, `overlay/render` and `feature/render`. They are
 /// drawn by a process of their own from the evaluation by which `view/identify` finds features: what is found at a
-/// point is what is drawn there. Of a geometry that goes behind the horizon of a map, or otherwise to where its
-/// reference has no coordinates, the rest is drawn.
+/// point is what is drawn there, labels as well. Of a geometry that goes behind the horizon of a map, or otherwise to
+/// where its reference has no coordinates, the rest is drawn.
 ///
 /// Sizes are in device-independent pixels, 96 to an inch. A PNG has `pixelRatio` pixels to each, so that 3.125 is a
 /// print at 300 dpi; SVG and PDF have no pixels, and their lengths are those of 96 to an inch.
@@ -14,6 +14,20 @@ import JSON
 /// Layers are drawn in the order of the view, each with its opacity; labels above all of them, where they meet no
 /// other label: layers from the top, in a layer by `priority`, then by the id of the feature. A label that finds no
 /// room is left out. Selected features have a line of the selection's colour around them.
+///
+/// A scene is drawn as its camera sees it, or flat from straight above (`projection`). The camera's picture is that
+/// of `view/toScreen`: the earth is round, and its ground is the base surface, exaggerated, or where that has no
+/// height the ellipsoid. Ground with heights is shaded as by a hillshade with light from the northwest, with the
+/// surface's opacity; other ground has the background, and the sky is of one colour. What has no Z, and what would be
+/// below the ground, lies on it; a Z is in metres above the ellipsoid, as in `view/toScreen`, and areas have none.
+/// Markers and texts face the camera in their size, and lines have their width at every distance. What lies behind
+/// ground is not drawn; what is in front of a layer does not hide it, as layers are drawn in their order. Lines that
+/// follow uneven ground have vertices some four pixels apart; areas on uneven ground, or across the horizon, are
+/// those of the samples of the ground, two to a pixel each way and at most 4,194,304 in all. The ground is a mesh of
+/// at most 524,288 heights, with cells that are up to three pixels wide, and as long on the ground; what is farther
+/// behind than 0.3 percent of its distance is hidden by it. There is ground up to the horizon of summits of 9,000
+/// metres. Things above ground that is itself not seen, and circles of a location's accuracy, are not drawn in
+/// perspective, and a graticule has no degrees there.
 public enum PictureProtocol {
   /// A format of pictures.
   public enum PictureFormat: String, WireEnum {
@@ -23,6 +37,14 @@ public enum PictureProtocol {
     case svg
     /// A page of the size of the picture.
     case pdf
+  }
+
+  /// How a scene is drawn.
+  public enum SceneProjection: String, WireEnum {
+    /// As the camera sees it.
+    case perspective
+    /// Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn.
+    case above
   }
 
   /// Where the sizes of texts come from.
@@ -54,8 +76,8 @@ public enum PictureProtocol {
     public var omittedLabelCount: Int
     /// The number of characters that no font has; each is drawn as a box.
     public var missingGlyphCount: Int
-    /// Layers that are not drawn because their positions have no coordinates in the map's reference; absent when
-    /// there are none.
+    /// Layers that are not drawn because their positions have no coordinates in the map's reference, and elevation
+    /// sources of a scene that are not loaded; absent when there are none.
     public var failed: [PictureProtocol.UndrawnLayer]?
     /// What is drawn at each pixel; only with `pick`.
     public var pick: PictureProtocol.PickedItems?
@@ -133,18 +155,127 @@ public enum PictureProtocol {
     }
   }
 
-  /// A layer or overlay that is not drawn, and why.
+  /// A map series that was drawn.
+  public struct PictureSeries: JSONDecodable, JSONEncodable, Sendable {
+    /// The format.
+    public var format: PictureProtocol.PictureFormat
+    /// Width of a page in pixels; of SVG and PDF, in device-independent pixels.
+    public var width: Int
+    /// Height, likewise.
+    public var height: Int
+    /// The size of all files.
+    public var bytes: Int
+    /// The absolute path of the PDF; absent for other formats.
+    public var path: String?
+    /// The pages, in their order.
+    public var pages: [PictureProtocol.SeriesPage]
+    /// The number of characters that no font has; each is drawn as a box.
+    public var missingGlyphCount: Int
+
+    public init(
+      format: PictureProtocol.PictureFormat, width: Int, height: Int, bytes: Int, path: String? = nil,
+      pages: [PictureProtocol.SeriesPage], missingGlyphCount: Int
+    ) {
+      self.format = format
+      self.width = width
+      self.height = height
+      self.bytes = bytes
+      self.path = path
+      self.pages = pages
+      self.missingGlyphCount = missingGlyphCount
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`format`, `width`, `height`, `bytes`, `pages`, `missingGlyphCount`")
+      self.format = try PictureProtocol.PictureFormat(from: json["format"])
+      self.width = try json["width"].integer("integer of at least 1") { $0 >= 1 }
+      self.height = try json["height"].integer("integer of at least 1") { $0 >= 1 }
+      self.bytes = try json["bytes"].integer("integer of at least 0") { $0 >= 0 }
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
+      self.pages = try json["pages"].array(PictureProtocol.SeriesPage.init(from:))
+      self.missingGlyphCount = try json["missingGlyphCount"].integer("integer of at least 0") { $0 >= 0 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("format")
+      format.encode(to: &writer)
+      writer.key("width")
+      writer.value(width)
+      writer.key("height")
+      writer.value(height)
+      writer.key("bytes")
+      writer.value(bytes)
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
+      writer.key("pages")
+      writer.array(pages) { $0.encode(to: &$1) }
+      writer.key("missingGlyphCount")
+      writer.value(missingGlyphCount)
+      writer.endObject()
+    }
+  }
+
+  /// A page of a map series.
+  public struct SeriesPage: JSONDecodable, JSONEncodable, Sendable {
+    /// Its feature.
+    public var id: Int
+    /// Its title; absent without `titleExpression`, and where that has no value.
+    public var title: String?
+    /// The absolute path of its file; absent in a PDF.
+    public var path: String?
+
+    public init(id: Int, title: String? = nil, path: String? = nil) {
+      self.id = id
+      self.title = title
+      self.path = path
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`id`")
+      self.id = try SessionProtocol.readFeatureId(json["id"])
+      let title = json["title"]
+      self.title = try title.isPresent ? title.string() : nil
+      let path = json["path"]
+      self.path = try path.isPresent ? path.string() : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      if let title {
+        writer.key("title")
+        writer.value(title)
+      }
+      if let path {
+        writer.key("path")
+        writer.value(path)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A layer, overlay or elevation source that is not drawn, and why.
   public struct UndrawnLayer: JSONDecodable, JSONEncodable, Sendable {
     /// The layer, or else
     public var layer: String?
-    /// the overlay.
+    /// the overlay, or else
     public var overlay: String?
+    /// the elevation source of the scene.
+    public var elevationSource: String?
     /// Why.
     public var error: SessionProtocol.Failure
 
-    public init(layer: String? = nil, overlay: String? = nil, error: SessionProtocol.Failure) {
+    public init(
+      layer: String? = nil, overlay: String? = nil, elevationSource: String? = nil, error: SessionProtocol.Failure
+    ) {
       self.layer = layer
       self.overlay = overlay
+      self.elevationSource = elevationSource
       self.error = error
     }
 
@@ -154,6 +285,8 @@ public enum PictureProtocol {
       self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
       let overlay = json["overlay"]
       self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+      let elevationSource = json["elevationSource"]
+      self.elevationSource = try elevationSource.isPresent ? SessionProtocol.readObjectId(elevationSource) : nil
       self.error = try SessionProtocol.Failure(from: json["error"])
     }
 
@@ -166,6 +299,10 @@ public enum PictureProtocol {
       if let overlay {
         writer.key("overlay")
         writer.value(overlay)
+      }
+      if let elevationSource {
+        writer.key("elevationSource")
+        writer.value(elevationSource)
       }
       writer.key("error")
       error.encode(to: &writer)
@@ -180,7 +317,8 @@ public enum PictureProtocol {
     public var title: String?
     /// Whose data it is, at the bottom right.
     public var attribution: String?
-    /// Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
+    /// Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and three
+    /// sizes where sizes follow a field; what does not fit is counted.
     public var legend: Bool
     /// Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
     public var scaleBar: Bool
@@ -280,9 +418,9 @@ public enum PictureProtocol {
     }
   }
 
-  /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours,
-  /// opacities, dashes and patterns are ignored, and labels, the location and the layout are not drawn. Only texts
-  /// have the shapes of their letters. Lines are at least a pixel wide.
+  /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but for scenes
+  /// in perspective, which it searches from above): colours, opacities, dashes and patterns are ignored, and the
+  /// location and the layout are not drawn. Texts are boxes. Lines are at least a pixel wide.
   public struct PickedItems: JSONDecodable, JSONEncodable, Sendable {
     /// In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items`
     /// of what is on top, counted from 1.
@@ -311,7 +449,7 @@ public enum PictureProtocol {
     }
   }
 
-  /// A feature, a graphic or a cluster that is drawn.
+  /// A feature, a graphic or a cluster that is drawn, or its label.
   public struct PickedItem: JSONDecodable, JSONEncodable, Sendable {
     /// The layer, or else
     public var layer: String?
@@ -319,11 +457,14 @@ public enum PictureProtocol {
     public var overlay: String?
     /// The feature; of a cluster, the lowest id of its points.
     public var id: Int
+    /// What of it is drawn: `label`, or absent for the symbol.
+    public var part: ViewProtocol.DrawnPart?
 
-    public init(layer: String? = nil, overlay: String? = nil, id: Int) {
+    public init(layer: String? = nil, overlay: String? = nil, id: Int, part: ViewProtocol.DrawnPart? = nil) {
       self.layer = layer
       self.overlay = overlay
       self.id = id
+      self.part = part
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -333,6 +474,8 @@ public enum PictureProtocol {
       let overlay = json["overlay"]
       self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
       self.id = try SessionProtocol.readFeatureId(json["id"])
+      let part = json["part"]
+      self.part = try part.isPresent ? ViewProtocol.DrawnPart(from: part) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -347,6 +490,10 @@ public enum PictureProtocol {
       }
       writer.key("id")
       writer.value(id)
+      if let part {
+        writer.key("part")
+        part.encode(to: &writer)
+      }
       writer.endObject()
     }
   }
@@ -447,6 +594,12 @@ public enum PictureProtocol {
     }
   }
 
+  /// How a view of a scene is drawn.
+  public protocol ScenePicture: Sendable {
+    /// How a scene is drawn; a map is always flat.
+    var projection: PictureProtocol.SceneProjection { get }
+  }
+
   /// What a picture is made into.
   public protocol PictureOutput: Sendable {
     /// The format.
@@ -480,7 +633,7 @@ public enum PictureProtocol {
     /// The spatial reference in which it is drawn; when absent, that of the features.
     var spatialReference: String? { get }
     /// The box that has to be seen, in `spatialReference`; when absent, the extent of what is drawn with a margin of
-    /// a twentieth.
+    /// a twentieth, and room for a title.
     var extent: SessionProtocol.Envelope? { get }
   }
 }

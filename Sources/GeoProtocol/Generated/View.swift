@@ -2221,9 +2221,10 @@ public enum ViewProtocol {
   /// their outline, at least 1. Texts are boxes with their halos, as large as the fonts make them with which pictures
   /// are drawn, or as `textMetrics` of `initialize` says.
   ///
-  /// Labels are found where `view/labels` answers them: a feature by its label, or else by its symbol. They lie above
-  /// everything, but the results are by layer nevertheless. Where labels are not yet placed since their view, its
-  /// layers or their features have changed, this takes as long as `view/labels`.
+  /// Labels are found where `view/labels` answers them, in scenes with the `projection` from above: a feature by its
+  /// label, or else by its symbol. They lie above everything, but the results are by layer nevertheless. Where labels
+  /// are not yet placed since their view, its layers or their features have changed, this takes as long as
+  /// `view/labels`.
   ///
   /// Where points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query`
   /// answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie
@@ -2497,7 +2498,8 @@ public enum ViewProtocol {
   /// Draws a map series: what the view shows, a page for each feature that matches and has a geometry, at most 1,000,
   /// with the whole of the feature on it. A PDF is one file, which appears when all pages are drawn. Other formats
   /// have a file for each page, with its number before the extension, as `map-01.png`: each appears when it is
-  /// complete, and those that are there when the task fails stay. Only one page is in memory at a time.
+  /// complete, and those that are there when the task fails stay. Only one page is in memory at a time. A scene is
+  /// drawn from straight above.
   public enum RenderSeries {
     public static let name: StaticString = "view/renderSeries"
 

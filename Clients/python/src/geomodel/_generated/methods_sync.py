@@ -16789,9 +16789,10 @@ class ViewMethods(SyncCaller):
         their halos, as large as the fonts make them with which pictures are drawn, or as `textMetrics` of
         `initialize` says.
 
-        Labels are found where `view/labels` answers them: a feature by its label, or else by its symbol. They
-        lie above everything, but the results are by layer nevertheless. Where labels are not yet placed since
-        their view, its layers or their features have changed, this takes as long as `view/labels`.
+        Labels are found where `view/labels` answers them, in scenes with the `projection` from above: a
+        feature by its label, or else by its symbol. They lie above everything, but the results are by layer
+        nevertheless. Where labels are not yet placed since their view, its layers or their features have
+        changed, this takes as long as `view/labels`.
 
         Where points are clustered (`featureReduction`), the clusters of the view's scale are found as
         `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no
@@ -17019,7 +17020,7 @@ class ViewMethods(SyncCaller):
         at most 1,000, with the whole of the feature on it. A PDF is one file, which appears when all pages
         are drawn. Other formats have a file for each page, with its number before the extension, as
         `map-01.png`: each appears when it is complete, and those that are there when the task fails stay.
-        Only one page is in memory at a time.
+        Only one page is in memory at a time. A scene is drawn from straight above.
 
         Args:
             view: The view. Its rotation is that of the pages.

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "e87ea279fe90a638"
+PROTOCOL_HASH = "f5adb587e398414f"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1623,9 +1623,9 @@ class SavedJob(TypedDict):
     progress: NotRequired[float]
     """The finished part, published at most eight times a second. (in 0...1)"""
     done: NotRequired[int]
-    """The number of features of the present file that are written; absent before the first."""
+    """The number of features, or of tiles, of the present file that are written; absent before the first."""
     total: NotRequired[int]
-    """The number of features of the present file; absent before it is known."""
+    """The number of features, or of tiles, of the present file; absent before it is known."""
     messages: NotRequired[list[JobMessage]]
     """The last 100 messages, oldest first."""
 
@@ -2862,6 +2862,15 @@ class FeatureRenderResult(TypedDict):
     """The picture."""
 
 
+class FeatureRenderPart(TypedDict):
+    """A part of the result of `feature/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class TransformationGrid(TypedDict):
     """A file of corrections that a transformation needs."""
 
@@ -3622,9 +3631,9 @@ class Job(TypedDict):
     progress: float
     """The finished part, published at most eight times a second. (in 0...1)"""
     done: NotRequired[int]
-    """The number of features of the present file that are written; absent before the first."""
+    """The number of features, or of tiles, of the present file that are written; absent before the first."""
     total: NotRequired[int]
-    """The number of features of the present file; absent before it is known."""
+    """The number of features, or of tiles, of the present file; absent before it is known."""
     messages: list[JobMessage]
     """The last 100 messages, oldest first."""
 
@@ -3725,7 +3734,9 @@ class VectorTile(TypedDict):
     omittedCount: int
     """Number of features left out because of these. (at least 0)"""
     failedCount: int
-    """Number of features left out as a position has no coordinates in Web Mercator. (at least 0)"""
+    """Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be
+    made valid. (at least 0)
+    """
 
 
 class LoadResult(TypedDict):
@@ -4030,6 +4041,15 @@ class LayerRenderResult(TypedDict):
     """The world's revision that is drawn. (at least 0)"""
     picture: Picture
     """The picture."""
+
+
+class LayerRenderPart(TypedDict):
+    """A part of the result of `layer/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
 
 
 class LayerClassBreaksResult(TypedDict):
@@ -4588,13 +4608,55 @@ class LocatorReverseGeocodeResult(TypedDict):
     """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
 
 
-PublishFormat = Literal["pmtiles", "html"]
+PublishFormat = Literal["pmtiles", "mbtiles", "html"]
 """The form in which a map is published.
 
-`pmtiles`: PMTiles 3 with Mapbox Vector Tiles, uncompressed: one file that is read by ranges of bytes.
+`pmtiles`: PMTiles 3 with Mapbox Vector Tiles: one file that is read by ranges of bytes. Tiles and directories
+are packed by gzip.
+`mbtiles`: MBTiles 1.3 with Mapbox Vector Tiles: a database of SQLite with the tables `metadata` and `tiles`;
+rows of tiles count northwards, tiles are packed by gzip.
 `html`: A page that needs neither a server nor a network: the drawn features as they are evaluated, in a
 canvas that can be moved and zoomed.
 """
+
+OmissionReason = Literal["notLoaded", "raster", "scaleRange"]
+"""Why a layer is not in what is made of a map.
+
+`notLoaded`: It is not loaded.
+`raster`: It has pixels, and only features are published.
+`scaleRange`: At no zoom of the tiles it is drawn.
+"""
+
+
+class OmittedLayer(TypedDict):
+    """A layer or an overlay that is visible at some scale, and is not in what is made of the map."""
+
+    layer: ObjectId
+    """Its id."""
+    reason: OmissionReason
+    """Why."""
+
+
+class LayerLosses(TypedDict):
+    """What of a layer or an overlay a style does not express."""
+
+    layer: ObjectId
+    """Its id."""
+    losses: list[StyleLoss]
+    """What the drawing has and the style does not."""
+
+
+class MapStyleResult(TypedDict):
+    """The style of a map, and what is not in it."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    style: MapStyle
+    """The style."""
+    notExpressed: list[LayerLosses]
+    """Layers and overlays that are drawn otherwise, bottom first."""
+    omitted: list[OmittedLayer]
+    """Layers that are not in it, bottom first."""
 
 
 class PublishResult(TypedDict):
@@ -4610,6 +4672,8 @@ class PublishResult(TypedDict):
     """Its size. (at least 0)"""
     layerCount: int
     """Number of layers and overlays in it. (at least 0)"""
+    omitted: list[OmittedLayer]
+    """Layers that are not in it, bottom first."""
     tileCount: NotRequired[int]
     """Number of tiles that are not empty; absent for a page. (at least 0)"""
     thinnedTileCount: NotRequired[int]
@@ -4621,8 +4685,8 @@ class PublishResult(TypedDict):
     omittedCount: NotRequired[int]
     """Number of features left out of the page because of `maxFeatures`; absent for tiles. (at least 0)"""
     failedCount: int
-    """Number of features left out as a position has no coordinates in Web Mercator; of tiles, counted in
-    each. (at least 0)
+    """Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be
+    made valid; of tiles, counted in each. (at least 0)
     """
 
 
@@ -4989,6 +5053,15 @@ class OverlayRenderResult(TypedDict):
     """The picture."""
 
 
+class OverlayRenderPart(TypedDict):
+    """A part of the result of `overlay/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
 class OverlayLegendResult(TypedDict):
     """What `overlay/legend` answers."""
 
@@ -5178,6 +5251,13 @@ PictureFormat = Literal["png", "svg", "pdf"]
 `pdf`: A page of the size of the picture.
 """
 
+SceneProjection = Literal["perspective", "above"]
+"""How a scene is drawn.
+
+`perspective`: As the camera sees it.
+`above`: Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn.
+"""
+
 TextMetrics = Literal["fonts", "estimated"]
 """Where the sizes of texts come from.
 
@@ -5209,20 +5289,52 @@ class Picture(TypedDict):
     missingGlyphCount: int
     """The number of characters that no font has; each is drawn as a box. (at least 0)"""
     failed: NotRequired[list[UndrawnLayer]]
-    """Layers that are not drawn because their positions have no coordinates in the map's reference; absent
-    when there are none.
+    """Layers that are not drawn because their positions have no coordinates in the map's reference, and
+    elevation sources of a scene that are not loaded; absent when there are none.
     """
     pick: NotRequired[PickedItems]
     """What is drawn at each pixel; only with `pick`."""
 
 
+class PictureSeries(TypedDict):
+    """A map series that was drawn."""
+
+    format: PictureFormat
+    """The format."""
+    width: int
+    """Width of a page in pixels; of SVG and PDF, in device-independent pixels. (at least 1)"""
+    height: int
+    """Height, likewise. (at least 1)"""
+    bytes: int
+    """The size of all files. (at least 0)"""
+    path: NotRequired[str]
+    """The absolute path of the PDF; absent for other formats."""
+    pages: list[SeriesPage]
+    """The pages, in their order."""
+    missingGlyphCount: int
+    """The number of characters that no font has; each is drawn as a box. (at least 0)"""
+
+
+class SeriesPage(TypedDict):
+    """A page of a map series."""
+
+    id: FeatureId
+    """Its feature."""
+    title: NotRequired[str]
+    """Its title; absent without `titleExpression`, and where that has no value."""
+    path: NotRequired[str]
+    """The absolute path of its file; absent in a PDF."""
+
+
 class UndrawnLayer(TypedDict):
-    """A layer or overlay that is not drawn, and why."""
+    """A layer, overlay or elevation source that is not drawn, and why."""
 
     layer: NotRequired[ObjectId]
     """The layer, or else"""
     overlay: NotRequired[ObjectId]
-    """the overlay."""
+    """the overlay, or else"""
+    elevationSource: NotRequired[ObjectId]
+    """the elevation source of the scene."""
     error: Failure
     """Why."""
 
@@ -5237,8 +5349,8 @@ class PictureLayout(TypedDict):
     attribution: NotRequired[str]
     """Whose data it is, at the bottom right. (at most 500 characters)"""
     legend: NotRequired[bool]
-    """Whether the symbols are explained, those of the topmost layer first; what does not fit is counted.
-    (default False)
+    """Whether the symbols are explained, those of the topmost layer first, with the colours of rasters, and
+    three sizes where sizes follow a field; what does not fit is counted. (default False)
     """
     scaleBar: NotRequired[bool]
     """Whether there is a bar of a round length, measured on the ellipsoid at the middle of the picture.
@@ -5262,9 +5374,10 @@ class Graticule(TypedDict):
 
 
 class PickedItems(TypedDict):
-    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
-    colours, opacities, dashes and patterns are ignored, and labels, the location and the layout are not
-    drawn. Only texts have the shapes of their letters. Lines are at least a pixel wide.
+    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but
+    for scenes in perspective, which it searches from above): colours, opacities, dashes and patterns are
+    ignored, and the location and the layout are not drawn. Texts are boxes. Lines are at least a pixel
+    wide.
     """
 
     pixels: str
@@ -5276,7 +5389,7 @@ class PickedItems(TypedDict):
 
 
 class PickedItem(TypedDict):
-    """A feature, a graphic or a cluster that is drawn."""
+    """A feature, a graphic or a cluster that is drawn, or its label."""
 
     layer: NotRequired[ObjectId]
     """The layer, or else"""
@@ -5284,6 +5397,8 @@ class PickedItem(TypedDict):
     """the overlay."""
     id: FeatureId
     """The feature; of a cluster, the lowest id of its points."""
+    part: NotRequired[DrawnPart]
+    """What of it is drawn: `label`, or absent for the symbol."""
 
 
 class PlacedLabel(TypedDict):
@@ -7421,6 +7536,14 @@ class ScreenPoint(TypedDict):
     """From the top. (device-independent pixel)"""
 
 
+DrawnPart = Literal["symbol", "label"]
+"""What is drawn of a feature.
+
+`symbol`: Its symbol.
+`label`: Its label.
+"""
+
+
 class IdentifyResult(TypedDict):
     """What `view/identify` found in a layer, a group or an overlay."""
 
@@ -7435,8 +7558,8 @@ class IdentifyResult(TypedDict):
     entityFeatures: NotRequired[EntityFeatures]
     """Of a layer over an entity source, what the features of this result are; absent for others."""
     features: NotRequired[FeatureList]
-    """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
-    `error`.
+    """The features or graphics, last drawn first, before them those whose labels were found, the nearest
+    first; absent for a group, with `returnPopupsOnly`, and with `error`.
     """
     distances: list[float]
     """For each feature: the distance from the screen point to what is drawn of it; 0 on it.
@@ -7447,12 +7570,18 @@ class IdentifyResult(TypedDict):
     order; none when popups are disabled.
     """
     clusters: NotRequired[list[Cluster]]
-    """The clusters in place of points, by descending id; `cluster/members` answers the features of each.
-    Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
+    """The clusters in place of points, by descending id, before them those whose labels were found;
+    `cluster/members` answers the features of each. Absent where points are not clustered, for a group,
+    with `returnPopupsOnly`, and with `error`.
     """
     clusterDistances: NotRequired[list[float]]
     """For each cluster: the distance from the screen point to its symbol; 0 on it. (device-independent pixel)
     """
+    parts: NotRequired[list[DrawnPart]]
+    """For each feature: what of it was found, to which the distance is; absent when it is the symbol of all.
+    """
+    clusterParts: NotRequired[list[DrawnPart]]
+    """The same for each cluster; absent when it is the symbol of all."""
     exceededLimit: bool
     """Whether there are more than `maximumResults`."""
     sublayerResults: list[IdentifyResult]
@@ -7705,6 +7834,24 @@ class ViewRenderResult(TypedDict):
     """The world's revision that is drawn. (at least 0)"""
     picture: Picture
     """The picture."""
+
+
+class ViewRenderPart(TypedDict):
+    """A part of the result of `view/render`."""
+
+    data: str
+    """The next bytes of the picture in base64: texts that are put together are `picture.data`. There are no
+    parts with `path`.
+    """
+
+
+class ViewRenderSeriesResult(TypedDict):
+    """What `view/renderSeries` answers."""
+
+    revision: int
+    """The world's revision that is drawn. (at least 0)"""
+    series: PictureSeries
+    """The series."""
 
 
 class ViewLabelsResult(TypedDict):
