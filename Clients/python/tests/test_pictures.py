@@ -756,7 +756,7 @@ class SeriesTests(unittest.TestCase):
         kept = self.folder / "kept.pdf"
         kept.write_bytes(b"earlier")
         with self.assertRaises(geomodel.errors.TimedOutError):
-            self.server.options(task_timeout=0.5).view.render_series(view="v", overlay="o", path=str(kept), format="pdf", replace=True)
+            self.server.options(task_timeout=0.05).view.render_series(view="v", overlay="o", path=str(kept), format="pdf", replace=True)
         self.assertGreater(self.server.view.render(view="v")["picture"]["bytes"], 0)
         # It ends when its work has ended.
         self.server.close()
