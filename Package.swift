@@ -151,8 +151,7 @@ let package = Package(
       "Drawing",
       [
         "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Pictures", "Clusters", "FeatureStore",
-        "VectorTiles",
-        "Expressions", "Sorting", "Terrain", "TextFormatting", "Platform",
+        "VectorTiles", "Expressions", "Reading", "Sorting", "Terrain", "TextFormatting", "Platform",
       ]),
     library(
       "Handlers",

@@ -18,7 +18,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
-from support import real_server
+from support import ROOT, real_server
 
 import geomodel
 
@@ -779,6 +779,25 @@ class SeriesTests(unittest.TestCase):
             self.assertEqual(bool(inked), shown)
         # A kilometre is twice as long on this map, at 60 degrees.
         self.assertAlmostEqual(inked[-1] - inked[0], 2 * 2 * 1000 / scale / 0.0254 * 96, delta=4)
+
+    def test_a_raster_that_cannot_be_read_any_more_is_named_and_the_rest_is_drawn(self) -> None:
+        file = self.folder / "colors.tif"
+        file.write_bytes((ROOT / "Tests" / "Fixtures" / "colors.tif").read_bytes())
+        self.server.layer.add_raster(map="m", path=str(file), id="colors")
+        self.server.layer.load(layer="colors")
+        layer = self.server.layer.get(layer="colors")
+        box: Any = {"type": "boundingGeometry", "geometry": {"type": "Envelope", **layer["extent"]}, "spatialReference": layer["spatialReference"]}
+        self.server.view.set_viewpoint(view="v", viewpoint=box)
+        self.overlay(1)
+        file.write_bytes(b"no raster")
+        picture = self.server.view.render(view="v")["picture"]
+        self.assertEqual([each["layer"] for each in picture["failed"]], ["colors"])
+        self.assertIn(picture["failed"][0]["error"]["kind"], ("readFailed", "changedWhileRead"))
+        low, high = [[layer["extent"][f"{axis}{end}"] for axis in "xy"] for end in ("Min", "Max")]
+        self.server.overlay.create(id="there", view="v", spatial_reference=layer["spatialReference"])
+        self.server.overlay.add_graphics(overlay="there", graphics=[{"geometry": {"type": "LineString", "coordinates": [low, high]}}])
+        with self.assertRaises((geomodel.errors.ReadFailedError, geomodel.errors.ChangedWhileReadError)):
+            self.server.view.render_series(view="v", overlay="there", path=str(self.folder / "page.png"))
 
     def test_parts_are_the_picture(self) -> None:
         asked: dict[str, Any] = {"view": "v", "width": 3000, "height": 3000, "layout": {"graticule": {"interval": 0.5}}}

@@ -5,6 +5,7 @@ import GeoModel
 import Geometry
 import Pictures
 import Platform
+import Reading
 import Sorting
 
 /// What a picture of a view has besides its layers.
@@ -54,7 +55,7 @@ package struct ViewPicture {
   /// Numbered from 1, if the picture is.
   package private(set) var items: [Item] = []
   /// Layers that are not drawn, as their references cannot be transformed to the view's.
-  package private(set) var failed: [(object: ObjectReference, error: TransformError)] = []
+  package private(set) var failed: [(object: ObjectReference, error: any Error)] = []
   package var words: PictureWriter { painter.words }
   /// Labels that are to be placed, layers from the bottom.
   private(set) var labels = LabelCandidates()
@@ -132,6 +133,8 @@ package struct ViewPicture {
       painter.words.image(pixels.colors, width: pixels.width, in: (low, low + size))
       if raster.opacity < 1 { painter.words.endGroup() }
     } catch let error as TransformError {
+      failed.append((raster.object, error))
+    } catch let error as ReadError where error != .cancelled {
       failed.append((raster.object, error))
     }
   }

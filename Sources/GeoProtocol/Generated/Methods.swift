@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "f5adb587e398414f"
+  public static let hash = "01ce41183000a787"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1064,9 +1064,9 @@ public enum WireProtocol {
       name: "layer/render", domain: "layer", shape: .task, since: "0.7.0",
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
-      errors: [.contentModified, .unknownId, .wrongKind, .notLoaded, .readFailed, .readerFailed, .changedWhileRead,
-      .unknownSpatialReference, .transformFailed, .invalidGeometry, .libraryMissing, .painterFailed,
-      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+      errors: [.contentModified, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
+      .invalidGeometry, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
+      .saveFailed, .pathRefused, .notAFile]
     ),
     MethodInfo(
       name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",

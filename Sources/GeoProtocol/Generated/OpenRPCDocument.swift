@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f5adb587e398414f"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"01ce41183000a787"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -3173,9 +3173,6 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
-{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
-{"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
-{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
@@ -6639,7 +6636,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "omittedLabelCount":{"type":"integer","minimum":0,"description":"The number of labels that found no room."},\#
 "missingGlyphCount":{"type":"integer","minimum":0,"description":"The number of characters that no font has; each is drawn as a box."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/UndrawnLayer"},\#
-"description":"Layers that are not drawn because their positions have no coordinates in the map's reference, and elevation sources of a scene that are not loaded; absent when there are none."},\#
+"description":"Layers that are not drawn because their positions have no coordinates in the map's reference, or because their file cannot be read any more, and elevation sources of a scene that are not loaded; absent when there are none."},\#
 "pick":{"$ref":"#/components/schemas/PickedItems","description":"What is drawn at each pixel; only with `pick`."}},\#
 "examples":[{"format":"png","width":800,"height":600,"bytes":4182,"path":"/data/map.png","labelCount":12,"omittedLabelCount":3,"missingGlyphCount":0}],"x-since":"0.7.0","x-domain":"picture"},\#
 "PictureSeries":{"title":"PictureSeries","description":"A map series that was drawn.","type":"object","required":["format","width","height","bytes","pages","missingGlyphCount"],"properties":{"format":{"$ref":"#/components/schemas/PictureFormat","description":"The format."},\#

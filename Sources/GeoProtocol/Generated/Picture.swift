@@ -76,8 +76,9 @@ public enum PictureProtocol {
     public var omittedLabelCount: Int
     /// The number of characters that no font has; each is drawn as a box.
     public var missingGlyphCount: Int
-    /// Layers that are not drawn because their positions have no coordinates in the map's reference, and elevation
-    /// sources of a scene that are not loaded; absent when there are none.
+    /// Layers that are not drawn because their positions have no coordinates in the map's reference, or because their
+    /// file cannot be read any more, and elevation sources of a scene that are not loaded; absent when there are
+    /// none.
     public var failed: [PictureProtocol.UndrawnLayer]?
     /// What is drawn at each pixel; only with `pick`.
     public var pick: PictureProtocol.PickedItems?

@@ -10,6 +10,7 @@ import JSONRPC
 import Pictures
 import Planning
 import Readers
+import Reading
 import WireCoding
 
 struct MapSeries: Sendable {
@@ -114,7 +115,10 @@ struct MapSeries: Sendable {
   ) throws {
     for (index, (page, share)) in zip(pages, share.split(by: pages.map { _ in 1 })).enumerated() {
       try share.checkpoint(0)
-      try body(index, try rendering(of: page).content(params, title: page.title, worker, share.split(by: 3, 2)[0]))
+      let content = try rendering(of: page).content(params, title: page.title, worker, share.split(by: 3, 2)[0])
+      // The result of a series names no layers that are missing.
+      for case (_, let error as ReadError) in content.picture.failed { throw error }
+      try body(index, content)
     }
   }
 

@@ -259,9 +259,9 @@ struct Rendering: Sendable {
     String(decoding: picture.withBytes { Base64.encode($0) }, as: UTF8.self)
   }
 
-  private static func undrawn(_ object: ObjectReference, _ error: TransformError) -> PictureProtocol.UndrawnLayer {
+  private static func undrawn(_ object: ObjectReference, _ error: any Error) -> PictureProtocol.UndrawnLayer {
     let (layer, overlay) = object.ids
-    return .init(layer: layer, overlay: overlay, error: Wire.failure(RPCError(error).failure))
+    return .init(layer: layer, overlay: overlay, error: Wire.failure((RPCError(error, in: nil, at: "") ?? .internalError("\(error)")).failure))
   }
 
   private func picked(

@@ -10726,10 +10726,6 @@ class LayerMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
-            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
-                its limit of memory, or it was killed.
-            ReadFailedError: The driver opened the data and cannot read it.
-            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "f5adb587e398414f"
+PROTOCOL_HASH = "01ce41183000a787"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5289,8 +5289,9 @@ class Picture(TypedDict):
     missingGlyphCount: int
     """The number of characters that no font has; each is drawn as a box. (at least 0)"""
     failed: NotRequired[list[UndrawnLayer]]
-    """Layers that are not drawn because their positions have no coordinates in the map's reference, and
-    elevation sources of a scene that are not loaded; absent when there are none.
+    """Layers that are not drawn because their positions have no coordinates in the map's reference, or
+    because their file cannot be read any more, and elevation sources of a scene that are not loaded;
+    absent when there are none.
     """
     pick: NotRequired[PickedItems]
     """What is drawn at each pixel; only with `pick`."""
