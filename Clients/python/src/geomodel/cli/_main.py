@@ -38,7 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _failures.INTERRUPTED
     except Exception as error:
-        return _failures.report(error, "--json" in words)
+        status = _failures.report(error, "--json" in words)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _forget_output()
+        return status
 
 
 def overview() -> str:
@@ -73,10 +78,14 @@ def _terminate(*_: object) -> NoReturn:
     raise SystemExit(_failures.TERMINATED)
 
 
+def _forget_output() -> None:
+    """What is still buffered would raise again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _unread() -> int:
     """Ends as SIGPIPE ends a process: the shell sees 141, and nothing is said."""
-    # What is still buffered would raise again when Python ends.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _forget_output()
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGPIPE)
