@@ -190,13 +190,14 @@ def server(folder: Path, world: Path, command: list[str]) -> None:
 if __name__ == "__main__":
     what, words = sys.argv[1], sys.argv[2:]
     place = Path(words[0])
+    world = Path(words[1]).resolve() if len(words) > 1 else place
     if what == "make":
         make(place)
     elif what == "mapnik":
-        with_mapnik(place, Path(words[1]))
+        with_mapnik(place, world)
     elif what == "datashader":
         with_datashader(place)
     elif what == "postgis":
         with_postgis(place)
     else:
-        server(place, Path(words[1]), words[words.index("--") + 1 :])
+        server(place, world, words[words.index("--") + 1 :])
