@@ -280,6 +280,17 @@ class Scenes(unittest.TestCase):
                 failed = server.view.render(view=view)["picture"]["failed"]
                 self.assertEqual([each.get("elevationSource") for each in failed], ["e"])
 
+    def test_labels_from_above_need_no_ground(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            heights = Path(folder) / "heights.tif"
+            shutil.copy(FIXTURES / "jacksboro_dem.tif", heights)
+            self.server.scene.add_elevation_source(scene="s", path=str(heights))
+            self.look(-84.25, 36.55, 20_000)
+            heights.write_bytes(b"no heights")
+            self.assertEqual(self.server.view.labels(view="v", projection="above")["labels"], [])
+            with self.assertRaises((geomodel.errors.ReadFailedError, geomodel.errors.ChangedWhileReadError)):
+                self.server.view.render(view="v", projection="above")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -167,7 +167,7 @@ struct Rendering: Sendable {
         options.ground = try SceneGround(
           perspective, surface, ratio: ratio, world.transformer, isCancelled: isCancelled, checking: share.checkpoint)
         options.hasSky = hasSky
-      } else {
+      } else if !options.isOfLabels {
         options.hillshade = try surface.hillshade(
           of: view, ratio: ratio, world.transformer, isCancelled: isCancelled, checking: share.checkpoint)
       }
