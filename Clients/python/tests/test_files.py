@@ -132,6 +132,23 @@ class NetworkTests(unittest.IsolatedAsyncioTestCase):
             await server.document.open(path=f"{folder}/a.json")
         self.assertEqual((await server.source.get(source="c"))["path"], f"{self.address}/cities.fgb")
 
+    async def test_a_raster_at_an_address_is_drawn_as_the_file_is(self) -> None:
+        server = await self.launch("--allow-network")
+        await server.map.create(id="m")
+        pictures = []
+        for folder in (self.address, str(FIXTURES)):
+            raster = (await server.layer.add_raster(map="m", path=f"{folder}/jacksboro_dem.tif"))["layer"]
+            await server.layer.load(layer=raster)
+            pictures.append((await server.layer.render(layer=raster, width=300, height=200))["picture"]["data"])
+        self.assertEqual(pictures[0], pictures[1])
+        missing = (await server.layer.add_raster(map="m", path=f"{self.address}/nothing.tif"))["layer"]
+        with self.assertRaises(geomodel.errors.AddressFailedError):
+            await server.layer.load(layer=missing)
+        offline = await self.launch()
+        await offline.map.create(id="m")
+        with self.assertRaises(geomodel.errors.PathRefusedError):
+            await offline.layer.add_raster(map="m", path=f"{self.address}/jacksboro_dem.tif")
+
     async def test_errors_say_why_no_data_came(self) -> None:
         server = await self.launch("--allow-network")
         with socket.socket() as unused:
