@@ -72,8 +72,8 @@ public struct TileArchive: TileFile {
       UInt64(Self.headerSize), UInt64(root.count), leafOffset + UInt64(leaves.count), UInt64(metadata.count), leafOffset,
       UInt64(leaves.count), UInt64(Self.dataOffset), dataSize, UInt64(tileCount), UInt64(entries.count), contents,
     ] { head.append(number) }
-    // In the order of ids, directories and tiles in gzip, vector tiles.
-    head.append(bytes: [1, 2, 2, 1, UInt8(zooms.lowerBound), UInt8(zooms.upperBound)])
+    // In the order of ids, directories in gzip; PNG as it is, or vector tiles in gzip.
+    head.append(bytes: [1, 2] + (about.isOfPixels ? [1, 2] : [2, 1]) + [UInt8(zooms.lowerBound), UInt8(zooms.upperBound)])
     let center = bounds.center
     for degrees in [bounds.xMin, bounds.yMin, bounds.xMax, bounds.yMax] { head.append(degrees: degrees) }
     head.append(bytes: [UInt8(zooms.lowerBound)])

@@ -27,7 +27,7 @@ package struct TileDatabase: TileFile {
     let (bounds, center) = (about.bounds, about.bounds.center)
     var metadata = Table()
     for (name, value) in [
-      ("name", about.name), ("format", "pbf"), ("type", "overlay"), ("version", "1"),
+      ("name", about.name), ("format", about.isOfPixels ? "png" : "pbf"), ("type", "overlay"), ("version", "1"),
       ("bounds", "\(bounds.xMin),\(bounds.yMin),\(bounds.xMax),\(bounds.yMax)"),
       ("center", "\(center.x),\(center.y),\(about.zooms.lowerBound)"), ("minzoom", "\(about.zooms.lowerBound)"),
       ("maxzoom", "\(about.zooms.upperBound)"), ("json", about.metadata),

@@ -7,12 +7,14 @@ package struct TileSet: Sendable {
   package let name: String
   /// A JSON object with the name and the layers, as `vector_layers`.
   package let metadata: String
+  /// Whether the tiles are PNG in place of vector tiles in gzip.
+  package let isOfPixels: Bool
   package let zooms: ClosedRange<Int>
   /// In degrees.
   package let bounds: Envelope
 
-  package init(name: String, metadata: String, zooms: ClosedRange<Int>, bounds: Envelope) {
-    (self.name, self.metadata, self.zooms, self.bounds) = (name, metadata, zooms, bounds)
+  package init(name: String, metadata: String, isOfPixels: Bool = false, zooms: ClosedRange<Int>, bounds: Envelope) {
+    (self.name, self.metadata, self.isOfPixels, self.zooms, self.bounds) = (name, metadata, isOfPixels, zooms, bounds)
   }
 }
 

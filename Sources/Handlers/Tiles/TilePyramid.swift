@@ -12,9 +12,10 @@ import VectorTiles
 
 struct TilePyramid {
   private let publication: Publication
+  private let worker: Worker
   private static let tileLimit = 1_000_000
 
-  init(_ publication: Publication) { self.publication = publication }
+  init(_ publication: Publication, _ worker: Worker) { (self.publication, self.worker) = (publication, worker) }
 
   func write<File: TileFile>(
     _: File.Type, to file: borrowing AtomicFile, _ result: inout Publication.Result, _ share: WorkShare
@@ -27,6 +28,11 @@ struct TilePyramid {
     for (index, address) in addresses.enumerated() {
       try shares[1].checkpoint(index, of: addresses.count)
       try shares[1].work?.awaitTurn(index, of: addresses.count)
+      if publication.isOfPixels {
+        let rasters = zip(publication.rasters, publication.shown).filter { $0.1.contains(address.zoom) }.map(\.0)
+        if let png = try worker.png(rasters, of: address) { try file.append(tiles.place(address, png)) }
+        continue
+      }
       var (data, isThinned): ([UInt8], Bool) = ([], false)
       let layers = publication.layers[address.zoom - publication.zooms.lowerBound]
       for (index, layer) in layers.enumerated() where publication.shown[index].contains(address.zoom) {
@@ -44,7 +50,8 @@ struct TilePyramid {
       if isThinned { thinned += 1 }
       try file.append(tiles.place(address, data.gzip))
     }
-    let about = TileSet(name: publication.name, metadata: metadata, zooms: publication.zooms, bounds: try degrees())
+    let about = TileSet(
+      name: publication.name, metadata: metadata, isOfPixels: publication.isOfPixels, zooms: publication.zooms, bounds: try degrees())
     let (head, tail) = tiles.finished(about)
     try file.append(tail)
     try file.replaceStart(head)
@@ -60,16 +67,17 @@ struct TilePyramid {
     for zoom in 0...zooms.upperBound {
       let isHere = publication.shown.map { $0.contains(zoom) }
       let isLater = publication.shown.map { $0.upperBound >= zoom }
-      func holds(_ address: TileAddress, _ isAsked: [Bool]) -> Bool {
-        layers.indices.contains { index in
+      func holds(_ address: TileAddress, _ isAsked: [Bool]) throws -> Bool {
+        try isAsked.indices.contains { index in
           guard isAsked[index] else { return false }
+          if publication.isOfPixels { return try publication.rasters[index].meets(address) }
           let (layer, boxes) = layers[index]
           return boxes.boxes(holding: address.envelope).map { layer.store.countAtMost(in: $0) > 0 } ?? true
         }
       }
       level = try level.filter { address in
         try share.checkpoint(zoom, of: zooms.upperBound + 1)
-        return holds(address, isLater)
+        return try holds(address, isLater)
       }
       // Each of these has at least one tile in every zoom that follows, unless layers end before.
       let following = publication.shown.allSatisfy { $0 == zooms } ? zooms.upperBound - max(zoom, zooms.lowerBound) + 1 : 1
@@ -77,7 +85,7 @@ struct TilePyramid {
         throw RPCError(
           .invalidParams, "There are more than \(Self.tileLimit) tiles.", path: "/params/maxZoom", expected: "a lower zoom")
       }
-      if zoom >= zooms.lowerBound { found += level.filter { isHere == isLater || holds($0, isHere) }.sorted { $0.hilbertID < $1.hilbertID } }
+      if zoom >= zooms.lowerBound { found += try level.filter { try isHere == isLater || holds($0, isHere) }.sorted { $0.hilbertID < $1.hilbertID } }
       level = level.flatMap { $0.quarters }
     }
     return found
@@ -99,6 +107,10 @@ struct TilePyramid {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("name", publication.name)
+    guard !publication.isOfPixels else {
+      writer.endObject()
+      return String(decoding: writer.bytes, as: UTF8.self)
+    }
     writer.key("vector_layers")
     writer.array(zip(publication.layers.first ?? [], publication.shown)) { each, writer in
       let (layer, zooms) = each
