@@ -26,7 +26,7 @@ public struct TileAddress: Hashable, Sendable {
   }
 
   /// Half the width of the square in metres: half the circumference of Web Mercator's sphere.
-  static let reach = 6_378_137 * Double.pi
+  package static let reach = 6_378_137 * Double.pi
 
   /// Metres of a side.
   private var side: Double { 2 * Self.reach / Double(1 << zoom) }

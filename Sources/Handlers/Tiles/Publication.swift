@@ -31,10 +31,14 @@ struct Publication: Sendable {
   let boxes: [TileBoxes]
   /// The rasters of tiles of pixels, or of a page, which has them between its layers.
   let rasters: [DrawnRaster]
+  /// The box of each in Web Mercator; nil if it is not known.
+  private let rasterBoxes: [Envelope?]
   /// Whether the tiles are of pixels.
   let isOfPixels: Bool
   /// The zooms of tiles in which each layer or raster may be drawn; of a page those of the tiles of each raster.
   let shown: [ClosedRange<Int>]
+  /// The zooms for whose sake there are tiles: those of `shown`, for a raster to that of its own pixels.
+  let tiled: [ClosedRange<Int>]
   /// The scales of each layer of a page, then of each raster.
   let scales: [ScaleRange]
   let omitted: [MapProtocol.OmittedLayer]
@@ -70,6 +74,8 @@ struct Publication: Sendable {
       isPage
       ? try content.rasters.map { 0...min(try $0.drawn.lastZoom(), params.maxZoom + 3) }
       : content.keep(within: zooms, isOfPixels: isOfPixels, in: world)
+    let kept = isOfPixels ? try content.rasters.map { try $0.drawn.lastZoom() } : shown.map(\.upperBound)
+    tiled = zip(shown, kept).map { $0.lowerBound...max($0.lowerBound, min($0.upperBound, $1)) }
     rasters = isPage || isOfPixels ? content.rasters.map(\.drawn) : []
     scales = isPage ? content.scaleRanges(in: world) : []
     name = params.name ?? content.name
@@ -78,19 +84,20 @@ struct Publication: Sendable {
     let scales = isPage ? [start?.scale ?? ClusterZoom.scale(zoom: params.maxZoom)] : zooms.map { ClusterZoom.scale(zoom: $0) }
     layers = scales.map { scale in content.drawn(at: scale, in: world) }
     var (extent, boxes): (Envelope?, [TileBoxes]) = (nil, [])
-    func include(_ own: Envelope?, _ reference: SpatialReference) {
-      guard let own, let box = try? world.bounds(of: own, from: reference, to: .webMercator) else { return }
+    func include(_ own: Envelope?, _ reference: SpatialReference) -> Envelope? {
+      guard let own, let box = try? world.bounds(of: own, from: reference, to: .webMercator) else { return nil }
       extent = extent.map { known in
         var both = known
         both.include(box)
         return both
       } ?? box
+      return box
     }
     for layer in layers.first ?? [] {
       boxes.append(try TileBoxes(for: layer.store, in: layer.reference, transformer))
-      include(layer.store.extent, layer.reference)
+      _ = include(layer.store.extent, layer.reference)
     }
-    for raster in rasters { include(raster.source.info.extent, raster.source.info.reference) }
+    rasterBoxes = rasters.map { include($0.source.info.extent, $0.source.info.reference) }
     (self.extent, self.boxes) = (extent, boxes)
   }
 
@@ -105,6 +112,14 @@ struct Publication: Sendable {
         .unknownFormat, "The extension of \(params.path.prefix(200)) is that of no format; `format` names one.", path: "/params/path",
         expected: "`.pmtiles`, `.mbtiles`, `.html`")
     }
+  }
+
+  /// Whether there may be something of a raster in a tile. Far from where its reference is good for, only its box says that.
+  func raster(_ index: Int, meets address: TileAddress) throws -> Bool {
+    if let box = rasterBoxes[index], abs(box.center.x) + box.width / 2 < TileAddress.reach * 1.000_001, !box.intersects(address.envelope) {
+      return false
+    }
+    return try rasters[index].meets(address)
   }
 
   // MARK: Running

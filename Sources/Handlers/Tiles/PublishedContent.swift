@@ -103,8 +103,10 @@ struct PublishedContent {
     return true
   }
 
-  /// The scales of each layer and overlay.
-  func scaleRanges(in world: World) -> [ScaleRange] { layers.map { world.scaleRange(of: $0) } + overlays.map(\.appearance.scaleRange) }
+  /// The scales of each layer and overlay, then of each raster.
+  func scaleRanges(in world: World) -> [ScaleRange] {
+    layers.map { world.scaleRange(of: $0) } + overlays.map(\.appearance.scaleRange) + rasters.map { world.scaleRange(of: $0.layer) }
+  }
 
   func drawn(at scale: Double, in world: World) -> [DrawnLayer] {
     layers.compactMap { layer in

@@ -65,12 +65,12 @@ struct TilePyramid {
     let layers = Array(zip(publication.layers.first ?? [], publication.boxes))
     let zooms = publication.zooms
     for zoom in 0...zooms.upperBound {
-      let isHere = publication.shown.map { $0.contains(zoom) }
-      let isLater = publication.shown.map { $0.upperBound >= zoom }
+      let isHere = publication.tiled.map { $0.contains(zoom) }
+      let isLater = publication.tiled.map { $0.upperBound >= zoom }
       func holds(_ address: TileAddress, _ isAsked: [Bool]) throws -> Bool {
         try isAsked.indices.contains { index in
           guard isAsked[index] else { return false }
-          if publication.isOfPixels { return try publication.rasters[index].meets(address) }
+          if publication.isOfPixels { return try publication.raster(index, meets: address) }
           let (layer, boxes) = layers[index]
           return boxes.boxes(holding: address.envelope).map { layer.store.countAtMost(in: $0) > 0 } ?? true
         }
@@ -80,7 +80,7 @@ struct TilePyramid {
         return try holds(address, isLater)
       }
       // Each of these has at least one tile in every zoom that follows, unless layers end before.
-      let following = publication.shown.allSatisfy { $0 == zooms } ? zooms.upperBound - max(zoom, zooms.lowerBound) + 1 : 1
+      let following = publication.tiled.allSatisfy { $0 == zooms } ? zooms.upperBound - max(zoom, zooms.lowerBound) + 1 : 1
       guard found.count + level.count * following <= Self.tileLimit else {
         throw RPCError(
           .invalidParams, "There are more than \(Self.tileLimit) tiles.", path: "/params/maxZoom", expected: "a lower zoom")
