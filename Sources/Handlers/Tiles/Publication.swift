@@ -133,10 +133,15 @@ struct Publication: Sendable {
     var result = Result(
       revision: revision, path: path, format: format, bytes: 0, layerCount: (layers.first?.count ?? 0) + rasters.count, omitted: omitted,
       failedCount: 0)
-    switch format {
-    case .pmtiles: try TilePyramid(self, worker).write(TileArchive.self, to: file, &result, share)
-    case .mbtiles: try TilePyramid(self, worker).write(TileDatabase.self, to: file, &result, share)
-    case .html: try MapPage(self, worker).write(to: file, &result, share)
+    if format != .html { (result.tileCount, result.thinnedTileCount) = (0, 0) }
+    do {
+      switch format {
+      case .pmtiles: try TilePyramid(self, worker).writeArchive(to: file, &result, share)
+      case .mbtiles: try TilePyramid(self, worker).writeDatabase(path, to: file, &result, share)
+      case .html: try MapPage(self, worker).write(to: file, &result, share)
+      }
+    } catch is GzipError {
+      throw RPCError.libraryMissing("zlib", "libz.so.1 cannot be loaded")
     }
     result.bytes = file.size
     try file.commit(replaces: params.ifExists == .replace, for: worker)

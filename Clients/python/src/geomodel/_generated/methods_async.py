@@ -12830,9 +12830,9 @@ class MapMethods(AsyncCaller):
 
         A file has tiles of one kind. Where there are only raster layers, and overlays without graphics, its
         tiles are PNG of 512 pixels a side, transparent where no raster is, at the scales of vector tiles: of
-        a map or a view with the opacities of its layers. They end at the zoom whose pixels are as small as
-        those of the finest raster, even if `maxZoom` is greater. Beside features, rasters are not in tiles,
-        and named in `omitted`.
+        a map or a view with the opacities of its layers. Where a raster is, they end at the zoom whose pixels
+        are as small as its own, even if `maxZoom` is greater; coarser rasters are in the tiles of finer ones.
+        Beside features, rasters are not in tiles, and named in `omitted`.
 
         A page draws the symbols of the features themselves, points in place of clusters, in units of the
         tiles of `maxZoom`, and rasters between them by tiles from zoom 0 to that of their own pixels, at most
@@ -12877,6 +12877,8 @@ class MapMethods(AsyncCaller):
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
