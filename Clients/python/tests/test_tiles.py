@@ -545,8 +545,8 @@ class PublishTest(unittest.TestCase):
     def test_rasters_of_a_page(self) -> None:
         self.raster("heights", 10, 40, 60, 60, 0.1)
         data = {"type": "FeatureCollection", "features": [feature(1, {"type": "Polygon", "coordinates": [rectangle(13, 40, 16, 43)]})]}
-        self.server.call("source/openInline", {"id": "box", "data": data})
-        self.server.call("layer/add", {"map": "m-heights", "source": "box", "id": "box"})
+        self.server.call("source/openInline", {"id": "s-box", "data": data})
+        self.server.call("layer/add", {"map": "m-heights", "source": "s-box", "id": "box"})
         self.server.call("layer/load", {"layer": "box"})
         path = self.folder / "a.html"
         answer = self.server.call("map/publish", {"map": "m-heights", "path": str(path), "maxZoom": 3})
