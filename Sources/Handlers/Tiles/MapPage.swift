@@ -144,7 +144,12 @@ struct MapPage {
     var (isFirst, bytes) = (true, 0)
     var level = [TileAddress(zoom: 0, x: 0, y: 0)].compactMap { $0 }
     levels: for (zoom, share) in share.split(by: (0...last).map { 1 << min(2 * $0, 40) }).enumerated() {
-      if zoom > 0 { level = try level.flatMap(\.quarters).filter { try share.checkpoint(0); return try publication.raster(number, meets: $0) } }
+      if zoom > 0 {
+        level = try level.flatMap(\.quarters).filter { address in
+          try share.checkpoint(0)
+          return try publication.raster(number, meets: address)
+        }
+      }
       for (index, address) in level.enumerated() {
         try share.checkpoint(index, of: level.count)
         try share.work?.awaitTurn(index, of: level.count)
