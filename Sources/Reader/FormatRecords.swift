@@ -65,6 +65,8 @@ struct WriteFormat {
   var layerOptions: (WriteJob) -> [String] = { _ in [] }
   /// The number of features written, from the one that GDAL reports; nil if unknown.
   var count: (Int) -> Int? = { $0 >= 0 ? $0 : nil }
+  /// SQL that makes the tables in place of GDAL, which would add columns and tables of its own.
+  var tables: [String] = []
   /// SQL that is run when all features are written.
   var finalStatements: (WriteJob) -> [String] = { _ in [] }
 }
@@ -91,6 +93,14 @@ extension WriteDriver {
     // Not LIBKML, which not every build of GDAL has, and which keeps all features in memory. It counts none.
     case .kml: WriteFormat(driver: driver("RegisterOGRKML"), count: { _ in nil })
     case .gpx: WriteFormat(driver: driver("RegisterOGRGPX"), fileOptions: ["GPX_USE_EXTENSIONS=YES"], count: { _ in nil })
+    // https://github.com/mapbox/mbtiles-spec/blob/master/1.3/spec.md
+    case .tiles:
+      WriteFormat(
+        driver: driver("RegisterOGRSQLite"), fileOptions: ["METADATA=NO"],
+        tables: [
+          "PRAGMA application_id = 1297105496", "CREATE TABLE metadata (name text, value text)",
+          "CREATE TABLE tiles (zoom_level integer, tile_column integer, tile_row integer, tile_data blob)",
+        ], finalStatements: \.statements)
     }
   }
 }

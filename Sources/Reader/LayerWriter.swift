@@ -53,7 +53,7 @@ struct LayerWriter {
     (self.job, self.gdal, self.call) = (job, gdal, call)
     guard let driver = gdal.pointee.GDALGetDriverByName(job.driver.rawValue) else {
       throw .driverMissing(
-        job.driver, available: WriteDriver.allCases.filter { gdal.pointee.GDALGetDriverByName($0.rawValue) != nil })
+        job.driver, available: WriteDriver.allCases.filter { $0 != .tiles && gdal.pointee.GDALGetDriverByName($0.rawValue) != nil })
     }
     call.forget()
     let dataset: GDALDatasetH
@@ -71,15 +71,18 @@ struct LayerWriter {
     self.dataset = dataset
     let reference = try Self.reference(job.layer.spatialReference, gdal, call)
     defer { gdal.pointee.OSRDestroySpatialReference(reference) }
+    let tables = job.driver.record.tables
+    for statement in tables { _ = gdal.pointee.GDALDatasetExecuteSQL(dataset, statement, nil, nil) }
     let overwrite = job.placement == .replaceLayer ? ["OVERWRITE=YES"] : []
     let created = withStrings(job.driver.record.layerOptions(job) + overwrite) { options in
-      gdal.pointee.GDALDatasetCreateLayer(
-        dataset, job.layer.name, reference, job.geometryType(gdal), unchanged(options))
+      tables.isEmpty
+        ? gdal.pointee.GDALDatasetCreateLayer(dataset, job.layer.name, reference, job.geometryType(gdal), unchanged(options))
+        : gdal.pointee.GDALDatasetGetLayerByName(dataset, job.layer.name)
     }
     guard let layer = created else { throw Self.failure(call, "the layer cannot be created") }
     self.layer = layer
     fields = try job.layer.fields.map { field throws(ReadError) in
-      if let written = WrittenField(field, in: layer, gdal) { return written }
+      if let written = WrittenField(field, in: layer, isNew: tables.isEmpty, gdal) { return written }
       throw Self.failure(call, "the field \(field.name.string) cannot be created")
     }
     elevation = job.driver.elevationField.flatMap { name in

@@ -12,10 +12,12 @@ struct WrittenField {
   let field: Field
 
   /// Creates the field in the layer, unless its format has one of that name; nil if GDAL refuses it.
-  init?(_ field: Field, in layer: OGRLayerH, _ gdal: GDAL) {
+  ///
+  /// - Parameter isNew: false if the layer was made with its fields.
+  init?(_ field: Field, in layer: OGRLayerH, isNew: Bool, _ gdal: GDAL) {
     let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
     let count = gdal.pointee.OGR_FD_GetFieldCount(definition)
-    guard Self.create(field, in: layer, gdal) else { return nil }
+    guard !isNew || Self.create(field, in: layer, gdal) else { return nil }
     let isNew = gdal.pointee.OGR_FD_GetFieldCount(definition) > count
     index = isNew ? count : gdal.pointee.OGR_FD_GetFieldIndex(definition, field.name.string)
     self.field = field

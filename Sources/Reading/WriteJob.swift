@@ -12,6 +12,8 @@ public enum WriteDriver: String, Hashable, Sendable, CaseIterable {
   case shapefile = "ESRI Shapefile"
   case kml = "KML"
   case gpx = "GPX"
+  /// MBTiles: no layer of features, but a table of tiles, whose data is the column of bytes.
+  case tiles = "SQLite"
 
   /// The extension that GDAL expects.
   public var fileExtension: String {
@@ -22,6 +24,7 @@ public enum WriteDriver: String, Hashable, Sendable, CaseIterable {
     case .shapefile: "shp"
     case .kml: "kml"
     case .gpx: "gpx"
+    case .tiles: "sqlite"
     }
   }
 
@@ -53,6 +56,8 @@ public struct WriteJob: Hashable, Sendable {
   public var m: Occurrence
   /// Whether the file gets a spatial index.
   public var isIndexed: Bool
+  /// SQL that is run when all is written.
+  public var statements: [String] = []
 
   public init(
     driver: WriteDriver, layer: LayerDescription, z: Occurrence, m: Occurrence, isIndexed: Bool
@@ -71,6 +76,7 @@ public struct WriteJob: Hashable, Sendable {
     writer.member("z", z.rawValue)
     writer.member("m", m.rawValue)
     writer.member("isIndexed", isIndexed)
+    writer.member("statements", statements)
   }
 
   init(from json: JSONValue) throws(JSONError) {
@@ -79,5 +85,6 @@ public struct WriteJob: Hashable, Sendable {
       z: try json["z"].word(), m: try json["m"].word(),
       isIndexed: try json["isIndexed"].bool())
     placement = try json["placement"].word()
+    statements = try json["statements"].array { value throws(JSONError) in try value.string() }
   }
 }

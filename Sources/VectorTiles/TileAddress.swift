@@ -26,14 +26,18 @@ public struct TileAddress: Hashable, Sendable {
   }
 
   /// Half the width of the square in metres: half the circumference of Web Mercator's sphere.
-  static let reach = 6_378_137 * Double.pi
+  package static let reach = 6_378_137 * Double.pi
 
   /// Metres of a side.
   private var side: Double { 2 * Self.reach / Double(1 << zoom) }
 
   /// The box in metres, with the buffer.
-  public var envelope: Envelope {
-    let margin = side * Double(Self.buffer) / Double(Self.extent)
+  public var envelope: Envelope { box(margin: side * Double(Self.buffer) / Double(Self.extent)) }
+
+  /// The box in metres, without the buffer.
+  package var square: Envelope { box(margin: 0) }
+
+  private func box(margin: Double) -> Envelope {
     let (west, north) = (-Self.reach + Double(x) * side, Self.reach - Double(y) * side)
     return Envelope(xMin: west - margin, yMin: north - side - margin, xMax: west + side + margin, yMax: north + margin)
   }

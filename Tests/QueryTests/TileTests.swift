@@ -209,27 +209,13 @@ struct TileTests {
   private static let about = TileSet(
     name: "a", metadata: "{}", zooms: 8...8, bounds: Envelope(xMin: -180, yMin: -85, xMax: 180, yMax: 85))
 
-  @Test func `a database has whole pages, and as many as its first says`() throws {
-    for count in [0, 1, 169, 170, 171, 340, 3000] {
-      var database = TileDatabase()
-      var size = TileDatabase.dataOffset
-      let addresses = (0..<1 << 16).compactMap { TileAddress(zoom: 8, x: $0 & 255, y: $0 >> 8) }.sorted { $0.hilbertID < $1.hilbertID }
-      for (index, address) in addresses.prefix(count).enumerated() {
-        size += database.place(address, [UInt8](repeating: 1, count: index % 10 == 0 ? 20_000 : 200)).count
-      }
-      let (head, tail) = database.finished(Self.about)
-      #expect(head.count == TileDatabase.dataOffset && head.starts(with: "SQLite format 3\u{0}".utf8))
-      #expect(database.tileCount == count)
-      #expect(head[28..<32].reduce(0) { $0 << 8 | Int($1) } * 4096 == size + tail.count)
-    }
-  }
-
-  @Test func `what is packed is gzip`() {
+  @Test func `what is packed is gzip`() throws {
     let text = Array(String(repeating: "tiles ", count: 1000).utf8)
-    #expect(text.gzip.starts(with: [0x1f, 0x8b, 8]) && [UInt8]().gzip.starts(with: [0x1f, 0x8b, 8]))
-    #expect(text.gzip.count < 1000 || text.gzip.count > text.count)
+    let packed = try text.gzip
+    #expect(try packed.starts(with: [0x1f, 0x8b, 8]) && [UInt8]().gzip.starts(with: [0x1f, 0x8b, 8]))
+    #expect(packed.count < 1000)
     // The size of what is packed is at the end.
-    #expect(text.gzip.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) } == text.count)
+    #expect(packed.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) } == text.count)
   }
 
   @Test func `a large archive has leaves and its root ends within the first 16 KiB`() throws {
@@ -243,7 +229,7 @@ struct TileTests {
       let data = index % 4 == 0 ? [0] : Array("\(index)".utf8) + [UInt8](repeating: 1, count: Int(random.next() % 900))
       if archive.place(address, data).isEmpty { shared += 1 } else { stored += 1 }
     }
-    let (head, tail) = archive.finished(Self.about)
+    let (head, tail) = try archive.finished(Self.about)
     let numbers = (0..<11).map { head[8 + 8 * $0..<16 + 8 * $0].reversed().reduce(0) { $0 << 8 | Int($1) } }
     #expect(head.starts(with: Array("PMTiles".utf8) + [3]) && head.count <= TileArchive.dataOffset)
     // The root directory ends the head; the leaves, then the metadata, are the tail.

@@ -72,7 +72,7 @@ struct ArrowArrayStream {
   X(OGR_G_GetGeometryType) X(OGR_G_IsEmpty) X(OGR_G_GetX) X(OGR_G_GetY) X(OGR_G_GetZ) \
   X(OGR_G_WkbSize) X(OGR_G_ExportToIsoWkb) X(OGR_G_GetLinearGeometry) X(OGR_G_Clone) X(OGR_G_ForceTo) \
   X(OGR_G_DestroyGeometry) X(OGR_G_CreateFromWkb) X(OGR_GT_Flatten) X(OGR_GT_HasZ) X(OGR_GT_HasM) X(OGR_GT_IsNonLinear) \
-  X(GDALCreate) X(GDALDatasetCreateLayer) X(GDALDatasetExecuteSQL) X(GDALDatasetStartTransaction) X(GDALDatasetCommitTransaction) \
+  X(GDALCreate) X(GDALDatasetCreateLayer) X(GDALDatasetGetLayerByName) X(GDALDatasetExecuteSQL) X(GDALDatasetStartTransaction) X(GDALDatasetCommitTransaction) \
   X(OGR_L_CreateField) X(OGR_L_CreateFeature) X(OGR_Fld_Create) X(OGR_Fld_SetSubType) X(OGR_Fld_Destroy) \
   X(OGR_F_Create) X(OGR_F_SetFID) X(OGR_F_SetFieldNull) X(OGR_F_SetFieldInteger) X(OGR_F_SetFieldInteger64) \
   X(OGR_F_SetFieldDouble) X(OGR_F_SetFieldString) X(OGR_F_SetFieldBinary) X(OGR_F_SetFieldDateTimeEx) \

@@ -127,11 +127,7 @@ package struct ViewPicture {
     do {
       if let ground = options.ground { return try draw(raster, on: ground, check) }
       guard let pixels = try raster.pixels(in: PixelFrame(of: view, pixelRatio: ratio), checking: check) else { return }
-      let low = SIMD2(Float(pixels.x), Float(pixels.y)) / Float(ratio)
-      let size = SIMD2(Float(pixels.width), Float(pixels.height)) / Float(ratio)
-      if raster.opacity < 1 { painter.words.beginGroup(opacity: Float(raster.opacity)) }
-      painter.words.image(pixels.colors, width: pixels.width, in: (low, low + size))
-      if raster.opacity < 1 { painter.words.endGroup() }
+      painter.words.draw(pixels, ratio: ratio, opacity: raster.opacity)
     } catch let error as TransformError {
       failed.append((raster.object, error))
     } catch let error as ReadError where error != .cancelled {

@@ -10,14 +10,14 @@ import JSON
 public enum MapProtocol {
   /// The form in which a map is published.
   public enum PublishFormat: String, WireEnum {
-    /// PMTiles 3 with Mapbox Vector Tiles: one file that is read by ranges of bytes. Tiles and directories are packed
-    /// by gzip.
+    /// PMTiles 3 with Mapbox Vector Tiles, or with PNG where there are only rasters: one file that is read by ranges
+    /// of bytes. Vector tiles and directories are packed by gzip.
     case pmtiles
-    /// MBTiles 1.3 with Mapbox Vector Tiles: a database of SQLite with the tables `metadata` and `tiles`; rows of
-    /// tiles count northwards, tiles are packed by gzip.
+    /// MBTiles 1.3 with Mapbox Vector Tiles, or with PNG where there are only rasters: a database of SQLite with the
+    /// tables `metadata` and `tiles`; rows of tiles count northwards, vector tiles are packed by gzip.
     case mbtiles
-    /// A page that needs neither a server nor a network: the drawn features as they are evaluated, in a canvas that
-    /// can be moved and zoomed.
+    /// A page that needs neither a server nor a network: the drawn features as they are evaluated, between the tiles
+    /// of rasters, in a canvas that can be moved and zoomed.
     case html
   }
 
@@ -25,7 +25,8 @@ public enum MapProtocol {
   public enum OmissionReason: String, WireEnum {
     /// It is not loaded.
     case notLoaded
-    /// It has pixels, and only features are published.
+    /// It has pixels, and the tiles of the map are vector tiles: a file of its own has those of it (`layer` of
+    /// `map/publish`).
     case raster
     /// At no zoom of the tiles it is drawn.
     case scaleRange
@@ -151,6 +152,9 @@ public enum MapProtocol {
     public var featureCount: Int?
     /// Number of features left out of the page because of `maxFeatures`; absent for tiles.
     public var omittedCount: Int?
+    /// Raster layers of a page whose finest tiles are not in it, as there would be too many bytes, bottom first;
+    /// absent if there are none.
+    public var reduced: [String]?
     /// Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be made
     /// valid; of tiles, counted in each.
     public var failedCount: Int
@@ -158,7 +162,7 @@ public enum MapProtocol {
     public init(
       revision: Int, path: String, format: MapProtocol.PublishFormat, bytes: Int, layerCount: Int,
       omitted: [MapProtocol.OmittedLayer], tileCount: Int? = nil, thinnedTileCount: Int? = nil,
-      featureCount: Int? = nil, omittedCount: Int? = nil, failedCount: Int
+      featureCount: Int? = nil, omittedCount: Int? = nil, reduced: [String]? = nil, failedCount: Int
     ) {
       self.revision = revision
       self.path = path
@@ -170,6 +174,7 @@ public enum MapProtocol {
       self.thinnedTileCount = thinnedTileCount
       self.featureCount = featureCount
       self.omittedCount = omittedCount
+      self.reduced = reduced
       self.failedCount = failedCount
     }
 
@@ -191,6 +196,8 @@ public enum MapProtocol {
       self.featureCount = try featureCount.isPresent ? featureCount.integer("integer of at least 0") { $0 >= 0 } : nil
       let omittedCount = json["omittedCount"]
       self.omittedCount = try omittedCount.isPresent ? omittedCount.integer("integer of at least 0") { $0 >= 0 } : nil
+      let reduced = json["reduced"]
+      self.reduced = try reduced.isPresent ? reduced.array(SessionProtocol.readObjectId) : nil
       self.failedCount = try json["failedCount"].integer("integer of at least 0") { $0 >= 0 }
     }
 
@@ -223,6 +230,10 @@ public enum MapProtocol {
       if let omittedCount {
         writer.key("omittedCount")
         writer.value(omittedCount)
+      }
+      if let reduced {
+        writer.key("reduced")
+        writer.array(reduced) { $1.value($0) }
       }
       writer.key("failedCount")
       writer.value(failedCount)
@@ -606,13 +617,25 @@ public enum MapProtocol {
 
   /// Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these
   /// are the loaded layers that are visible at some scale, of a view also its overlays and its background color.
-  /// Raster layers and layers that are not loaded are left out, and named in `omitted`. Tiles hold what `layer/tile`
-  /// makes of each layer, one layer of the tile for each: clusters where the layer has them at that zoom, and at most
-  /// `maxFeatures` features; `map/style` draws them. A layer is in the tiles of the zooms at which its scale range
-  /// and those of its groups let it be drawn, the last zoom standing for all that follow; no tile is written where
-  /// nothing is drawn. A page draws the symbols of the features themselves, points in place of clusters, in units of
-  /// the tiles of `maxZoom`. The file appears when it is complete; `job/create` does it as a job, which can be
-  /// paused.
+  /// Layers that are not loaded are left out, and named in `omitted`. Tiles hold what `layer/tile` makes of each
+  /// layer, one layer of the tile for each: clusters where the layer has them at that zoom, and at most `maxFeatures`
+  /// features; `map/style` draws them. A layer is in the tiles of the zooms at which its scale range and those of its
+  /// groups let it be drawn, the last zoom standing for all that follow; no tile is written where nothing is drawn.
+  ///
+  /// A file has tiles of one kind. Where there are only raster layers, and overlays without graphics, its tiles are
+  /// PNG of 512 pixels a side, transparent where no raster is, at the scales of vector tiles: of a map or a view with
+  /// the opacities of its layers. Where a raster is, they end at the zoom whose pixels are as small as its own, even
+  /// if `maxZoom` is greater; coarser rasters are in the tiles of finer ones. Beside features, rasters are not in
+  /// tiles, and named in `omitted`.
+  ///
+  /// A page draws the symbols of the features themselves, points in place of clusters, in units of the tiles of
+  /// `maxZoom`, and rasters between them by tiles from zoom 0 to that of their own pixels, at most to three zooms
+  /// after `maxZoom`, where a pixel is a unit. The PNG of all rasters have at most 32 MiB: each has an equal share,
+  /// and what one does not need is for those above it. What comes after that is left out, the finest zoom first, and
+  /// the raster is named in `reduced`; coarser pixels are then shown there. Layers are shown within their scale
+  /// ranges.
+  ///
+  /// The file appears when it is complete; `job/create` does it as a job, which can be paused.
   public enum Publish {
     public static let name: StaticString = "map/publish"
 
@@ -631,9 +654,10 @@ public enum MapProtocol {
       public var ifExists: FeatureProtocol.IfFileExists
       /// The title; that of the map, or the name of the layer, when absent.
       public var name: String?
-      /// The first zoom of tiles.
+      /// The first zoom of tiles; of no meaning for a page.
       public var minZoom: Int
-      /// The last zoom of tiles, not below `minZoom`; there are at most a million tiles.
+      /// The last zoom of tiles, not below `minZoom`; there are at most a million tiles. Of PNG, at most the zoom of
+      /// the finest raster.
       public var maxZoom: Int
       /// Maximum number of features of a layer in a tile, or in the page; see `layer/tile`.
       public var maxFeatures: Int
@@ -689,9 +713,11 @@ public enum MapProtocol {
   /// A MapLibre style (style specification, version 8) that draws the tiles of `map/publish` as a map or a view is
   /// drawn: the background, then the layers that are visible at some scale, bottom first, each as `layer/style` makes
   /// it, and of a view its overlays. It has one source, named after the map or the view; where the addresses in
-  /// `tiles` have `{layer}`, it has one for each layer and overlay, named after it. Opacity, visibility and scale
-  /// range of groups are those of their layers, whose `metadata` names the group. The style of a view has its center,
-  /// zoom and bearing.
+  /// `tiles` have `{layer}`, it has one for each layer and overlay, named after it; those of raster layers are of PNG
+  /// tiles of 512 pixels, as `map/publish` makes them of the layer. Of rasters alone the one source is of such tiles;
+  /// beside features that one has none of them, and `omitted` names them. Opacity, visibility and scale range of
+  /// groups are those of their layers, whose `metadata` names the group. The style of a view has its center, zoom and
+  /// bearing.
   public enum Style {
     public static let name: StaticString = "map/style"
 

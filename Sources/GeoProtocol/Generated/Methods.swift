@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "01ce41183000a787"
+  public static let hash = "e16c18ddbadd7a67"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1281,7 +1281,8 @@ public enum WireProtocol {
       params: ["layer", "map", "view", "path", "format", "ifExists", "name", "minZoom", "maxZoom", "maxFeatures"],
       required: ["path"],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .contentModified, .pathRefused, .notAFile, .fileExists, .saveFailed, .unknownFormat]
+      .contentModified, .pathRefused, .notAFile, .fileExists, .saveFailed, .unknownFormat, .readFailed,
+      .readerFailed, .changedWhileRead, .painterFailed, .writerFailed]
     ),
     MethodInfo(
       name: "map/style", domain: "map", shape: .query, since: "0.7.0",

@@ -19,7 +19,8 @@ extension MapPage {
     document.title = map.name; canvas.setAttribute("aria-label", map.name);
     const dashes = {dash: [4, 3], dot: [1, 3], dashDot: [4, 3, 1, 3], dashDotDot: [4, 3, 1, 3, 1, 3], longDash: [8, 3], longDashDot: [8, 3, 1, 3],
       shortDash: [4, 1], shortDot: [1, 1], shortDashDot: [4, 1, 1, 1], shortDashDotDot: [4, 1, 1, 1, 1, 1]};
-    for (const layer of map.layers) layer.features = layer.features.map(([kind, runs, symbol, labels, values]) => {
+    for (const layer of map.layers) if (layer.tiles) layer.images = new Map(layer.tiles.map(([z, x, y, data]) => [[z, x, y].join(), {data}]));
+    for (const layer of map.layers) layer.features = (layer.features || []).map(([kind, runs, symbol, labels, values]) => {
       const box = [Infinity, Infinity, -Infinity, -Infinity];
       for (const run of runs) for (let i = 0; i < run.length; i += 2) {
         if (i) { run[i] += run[i - 2]; run[i + 1] += run[i - 1]; }
@@ -107,15 +108,40 @@ extension MapPage {
       const run = runs[0], i = Math.floor(run.length / 4) * 2;
       return [toX(run[i]), toY(run[i + 1])];
     }
+    function isReady(tile) {
+      if (!tile) return false;
+      if (!tile.image) {
+        tile.image = new Image();
+        tile.image.onload = refresh;
+        tile.image.src = "data:image/png;base64," + tile.data;
+      }
+      return tile.image.complete;
+    }
+    // The tiles of a zoom that fits the screen, or what coarser ones have of them.
+    function raster({images, zoom}) {
+      const ratio = devicePixelRatio || 1, half = map.turn / 2, snap = n => Math.round(n * ratio) / ratio;
+      const z = Math.min(Math.max(Math.ceil(Math.log2(map.turn * scale * ratio / 512) - 0.3), 0), zoom), side = map.turn / 2 ** z;
+      const range = (low, high) => [low, high].map(n => Math.min(Math.max(Math.floor((n + half) / side), 0), 2 ** z - 1));
+      const [left, right] = range(cx - width / 2 / scale, cx + width / 2 / scale), [top, bottom] = range(-cy - height / 2 / scale, -cy + height / 2 / scale);
+      for (let y = top; y <= bottom; y++) for (let x = left; x <= right; x++) for (let up = 0; up <= z; up++) {
+        const tile = images.get([z - up, x >> up, y >> up].join()), part = 512 / 2 ** up;
+        if (!isReady(tile)) continue;
+        const [x0, y0, x1, y1] = [toX(x * side - half), toY(half - y * side), toX((x + 1) * side - half), toY(half - (y + 1) * side)].map(snap);
+        pen.drawImage(tile.image, (x % 2 ** up) * part, (y % 2 ** up) * part, part, part, x0, y0, x1 - x0, y1 - y0);
+        break;
+      }
+    }
+    const isShown = ({minScale, maxScale}) => !(map.denominator / scale > minScale) && !(map.denominator / scale < maxScale);
     function draw() {
       pen.clearRect(0, 0, width, height);
       pen.fillStyle = map.background || "#ffffff"; pen.fillRect(0, 0, width, height);
-      const taken = [];
-      for (const layer of map.layers) {
+      const taken = [], layers = map.layers.filter(isShown);
+      for (const layer of layers) {
         pen.globalAlpha = layer.opacity;
+        if (layer.images) raster(layer);
         for (const feature of layer.features) if (isSeen(feature)) paint(feature.symbol, feature, feature.kind ? path(feature) : null);
       }
-      for (const layer of map.layers) {
+      for (const layer of layers) {
         pen.globalAlpha = layer.opacity;
         for (const feature of layer.features) if (feature.labels.length && feature.runs.length && isSeen(feature)) for (const label of feature.labels) {
           const [x, y] = place(feature), wide = label.size * label.text.length * 0.3, tall = label.size * 0.7;
@@ -126,7 +152,7 @@ extension MapPage {
     }
     function radius(symbol) { return symbol ? symbol.type == "composite" ? Math.max(...symbol.symbols.map(radius)) : (symbol.size || symbol.width || 0) / 2 : 0; }
     function find(x, y) {
-      for (const layer of [...map.layers].reverse()) for (const feature of [...layer.features].reverse()) {
+      for (const layer of map.layers.filter(isShown).reverse()) for (const feature of [...layer.features].reverse()) {
         if (!feature.symbol || !isSeen(feature)) continue;
         if (feature.kind == 0) {
           const reach = radius(feature.symbol) + 4;

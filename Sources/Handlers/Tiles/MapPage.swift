@@ -13,17 +13,20 @@ import WireCoding
 
 struct MapPage {
   private let publication: Publication
+  private let worker: Worker
   /// Metres of a unit: that of the grid of the last zoom's tiles.
   private let unit: Double
 
-  init(_ publication: Publication) {
-    self.publication = publication
+  init(_ publication: Publication, _ worker: Worker) {
+    (self.publication, self.worker) = (publication, worker)
     unit = Self.width / Double(TileAddress.extent << publication.zooms.upperBound)
   }
 
   private static let width = 2 * 6_378_137 * Double.pi
   /// Metres of a device-independent pixel at scale 1.
   private static let pixel = 0.0254 / 96
+  /// Bytes of all PNG of a page: what a browser has decoded of more would fill its memory.
+  private static let rasterLimit = 32 << 20
 
   func write(to file: borrowing AtomicFile, _ result: inout Publication.Result, _ share: WorkShare) throws {
     var text = ExportText()
@@ -38,9 +41,19 @@ struct MapPage {
     text.writer.key("layers")
     text.writer.beginArray()
     let layers = publication.layers.first ?? []
-    var (count, omitted) = (0, 0)
-    for (layer, share) in zip(layers, share.split(by: layers.map { max($0.store.count, 1) })) {
-      try write(layer, to: &text, of: file, &result, &count, &omitted, share)
+    let shares = share.split(by: layers.map { max($0.store.count, 1) } + publication.rasters.map { _ in 10_000 })
+    var (count, omitted, left) = (0, 0, Self.rasterLimit)
+    var rasters = publication.rasters.indices.makeIterator()
+    var next = rasters.next()
+    for index in 0...layers.count {
+      while let number = next, publication.rasters[number].index <= index {
+        // What one does not need is left for those that follow.
+        let limit = left / (publication.rasters.count - number)
+        let used = try writeRaster(number, to: &text, of: file, limit: limit, &result, shares[layers.count + number])
+        left -= used
+        next = rasters.next()
+      }
+      if index < layers.count { try write(layers[index], publication.scales[index], to: &text, of: file, &result, &count, &omitted, shares[index]) }
     }
     text.writer.endArray()
     text.writer.endObject()
@@ -57,6 +70,9 @@ struct MapPage {
     writer.member("box", [whole(box.xMin), whole(box.yMin), whole(box.xMax), whole(box.yMax)])
     // Pixels of a unit; without it the page shows the box.
     writer.member("scale", publication.start.map { unit / ($0.scale * Self.pixel) })
+    // The denominator of scale 1, and the units of the world's width.
+    writer.member("denominator", unit / Self.pixel)
+    writer.member("turn", TileAddress.extent << publication.zooms.upperBound)
   }
 
   private func whole(_ metres: Double) -> Int { metres.isFinite ? Int(min(max(metres / unit, -1e15), 1e15).rounded()) : 0 }
@@ -64,16 +80,14 @@ struct MapPage {
   // MARK: Layers
 
   private func write(
-    _ layer: DrawnLayer, to text: inout ExportText, of file: borrowing AtomicFile, _ result: inout Publication.Result, _ count: inout Int,
+    _ layer: DrawnLayer, _ scales: ScaleRange, to text: inout ExportText, of file: borrowing AtomicFile, _ result: inout Publication.Result, _ count: inout Int,
     _ omitted: inout Int, _ share: WorkShare
   ) throws {
     var symbols: [Symbol] = []
     var numbers: [Symbol: Int] = [:]
     let names = layer.store.schema.fields.map(\.name.string)
     let head = text.writer.count
-    text.writer.beginObject()
-    text.writer.member("name", layer.name)
-    text.writer.member("opacity", layer.opacity)
+    begin(layer.name, layer.opacity, scales, to: &text.writer)
     text.writer.member("fields", names)
     text.writer.escapeLess(from: head)
     text.writer.key("features")
@@ -104,6 +118,59 @@ struct MapPage {
     text.writer.escapeLess(from: mark)
     omitted += left
     result.failedCount += failed
+  }
+
+  private func begin(_ name: String, _ opacity: Double, _ scales: ScaleRange, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("name", name)
+    writer.member("opacity", opacity)
+    writer.member("minScale", scales.min)
+    writer.member("maxScale", scales.max)
+  }
+
+  /// Writes the tiles of a raster from the first zoom on, as many as fit: zoom, column, row, PNG in base64.
+  ///
+  /// - Returns: the number of bytes of PNG.
+  private func writeRaster(
+    _ number: Int, to text: inout ExportText, of file: borrowing AtomicFile, limit: Int, _ result: inout Publication.Result, _ share: WorkShare
+  ) throws -> Int {
+    let (raster, last) = (publication.rasters[number], publication.shown[number].upperBound)
+    let head = text.writer.count
+    begin(raster.name, raster.opacity, publication.scales[(publication.layers.first?.count ?? 0) + number], to: &text.writer)
+    text.writer.member("zoom", last)
+    text.writer.escapeLess(from: head)
+    text.writer.key("tiles")
+    text.writer.beginArray()
+    var (isFirst, bytes) = (true, 0)
+    var level = [TileAddress(zoom: 0, x: 0, y: 0)].compactMap { $0 }
+    levels: for (zoom, share) in share.split(by: (0...last).map { 1 << min(2 * $0, 40) }).enumerated() {
+      if zoom > 0 {
+        level = try level.flatMap(\.quarters).filter { address in
+          try share.checkpoint(0)
+          return try publication.raster(number, meets: address)
+        }
+      }
+      for (index, address) in level.enumerated() {
+        try share.checkpoint(index, of: level.count)
+        try share.work?.awaitTurn(index, of: level.count)
+        guard let png = try worker.png([raster], of: address, hasOpacity: false) else { continue }
+        guard bytes + png.count <= limit else {
+          result.reduced = (result.reduced ?? []) + [raster.object.id]
+          break levels
+        }
+        bytes += png.count
+        text.writer.append(isFirst ? "\n" : ",\n")
+        isFirst = false
+        text.writer.beginArray()
+        for number in [address.zoom, address.x, address.y] { text.writer.value(number) }
+        text.writer.value(String(decoding: png.withUnsafeBytes { Base64.encode($0) }, as: UTF8.self))
+        text.writer.endArray()
+        try text.flushPiece(to: file)
+      }
+    }
+    text.writer.endArray()
+    text.writer.endObject()
+    return bytes
   }
 
   /// A feature is an array: dimension, runs of positions as differences, number of its symbol, labels, attributes.

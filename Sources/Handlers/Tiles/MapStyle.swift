@@ -49,12 +49,18 @@ struct StyledLayer {
 
 extension LayerProtocol.StyleOptions {
   /// The whole style: the sources of the tiles, and the layers over them.
-  func document(_ head: [StyleValue.Member] = [], sources: [String], _ layers: [StyleValue]) -> StyleValue {
+  ///
+  /// - Parameter pixels: those of the sources whose tiles are of pixels.
+  func document(_ head: [StyleValue.Member] = [], sources: [String], pixels: Set<String> = [], _ layers: [StyleValue]) -> StyleValue {
     let sources = sources.map { name -> StyleValue.Member in
-      if let url { return .init(name: name, value: .members(["type": "vector", "url": .text(url)])) }
-      let tiles = (tiles ?? ["{z}/{x}/{y}.mvt"]).map { StyleValue.text($0.replacing("{layer}", with: name)) }
+      let isOfPixels = pixels.contains(name)
+      let type: StyleValue = isOfPixels ? "raster" : "vector"
+      let size: StyleValue? = isOfPixels ? .number(Double(DrawnRaster.tileSize)) : nil
+      if let url { return .init(name: name, value: .members(["type": type, "url": .text(url), "tileSize": size])) }
+      let tiles = (tiles ?? ["{z}/{x}/{y}.\(isOfPixels ? "png" : "mvt")"]).map { StyleValue.text($0.replacing("{layer}", with: name)) }
       return .init(
-        name: name, value: .members(["type": "vector", "tiles": .list(tiles), "minzoom": 0.0, "maxzoom": .number(Double(maxZoom))]))
+        name: name,
+        value: .members(["type": type, "tiles": .list(tiles), "tileSize": size, "minzoom": 0.0, "maxzoom": .number(Double(maxZoom))]))
     }
     let glyphs = glyphs.map { [StyleValue.Member(name: "glyphs", value: .text($0))] } ?? []
     return .object(
@@ -71,9 +77,11 @@ extension LayerProtocol.StyleOptions {
 
 extension MapService {
   package static func style(_ params: Style.Params, in world: World) throws -> MapProtocol.MapStyleResult {
-    let content = try PublishedContent(map: params.map, view: params.view, oneOf: ["map", "view"], in: world)
-    let styled = try content.layers.map { try StyledLayer(layer: $0, in: world) } + content.overlays.map { StyledLayer(overlay: $0, in: world) }
+    var content = try PublishedContent(map: params.map, view: params.view, oneOf: ["map", "view"], in: world)
     let hasOwn = params.url == nil && params.tiles?.contains { $0.contains("{layer}") } ?? false
+    let isOfPixels = !hasOwn && content.isOfRasters
+    if hasOwn || isOfPixels { content.takeRasters(alone: isOfPixels) }
+    let styled = try content.layers.map { try StyledLayer(layer: $0, in: world) } + content.overlays.map { StyledLayer(overlay: $0, in: world) }
     let shared = hasOwn ? nil : params.map ?? params.view
     let styles = styled.map { $0.style(source: shared, hasGlyphs: params.glyphs != nil) }
     let background = StyleValue.members([
@@ -89,12 +97,32 @@ extension MapService {
         .init(name: "bearing", value: .number(start.camera.rotation == 0 ? 0 : 360 - start.camera.rotation)),
       ]
     }
+    // Tiles of all rasters have their opacities.
+    let rasters = hasOwn ? content.rasters : []
+    var layers = isOfPixels ? [StyleValue.members(["id": shared.map { .text($0) }, "type": "raster", "source": shared.map { .text($0) }])] : []
+    for index in 0...styles.count {
+      layers += rasters.filter { min($0.drawn.index, styles.count) == index }.map { world.style(of: $0.layer, opacity: $0.drawn.opacity) }
+      if index < styles.count { layers += styles[index].layers }
+    }
+    let pixels = hasOwn ? rasters.map(\.layer.id.rawValue) : isOfPixels ? [shared].compactMap { $0 } : []
     let document = params.document(
-      head, sources: shared.map { [$0] } ?? styles.map(\.source), [background] + styles.flatMap(\.layers))
+      head, sources: shared.map { [$0] } ?? styles.map(\.source) + pixels, pixels: Set(pixels), [background] + layers)
     return .init(
       revision: world.revision, style: .made { $0.value(document) },
       notExpressed: zip(styled, styles).compactMap { layer, style in
         style.losses.isEmpty ? nil : .init(layer: layer.drawn.object.id, losses: style.losses)
       }, omitted: content.omitted)
+  }
+}
+
+extension World {
+  /// The layer of a style that draws the tiles of a raster.
+  fileprivate func style(of raster: Layer, opacity: Double) -> StyleValue {
+    let (id, scales) = (StyleValue.text(raster.id.rawValue), scaleRange(of: raster))
+    return .members([
+      "id": id, "metadata": raster.group.map { .members(["geomodel:group": .text($0.rawValue)]) }, "type": "raster", "source": id,
+      "minzoom": scales.min.map { .number(LayerStyle.zoom(scale: $0)) }, "maxzoom": scales.max.map { .number(LayerStyle.zoom(scale: $0)) },
+      "paint": .members(["raster-opacity": .number(opacity)]),
+    ])
   }
 }

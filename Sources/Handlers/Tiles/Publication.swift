@@ -25,12 +25,22 @@ struct Publication: Sendable {
   let format: MapProtocol.PublishFormat
   let name: String
   let zooms: ClosedRange<Int>
-  /// For each zoom of tiles, or once for a page, the layers in drawing order.
+  /// For each zoom of tiles, or once for a page, the layers in drawing order; none where tiles are of pixels.
   let layers: [[DrawnLayer]]
   /// Those of each layer.
   let boxes: [TileBoxes]
-  /// The zooms of tiles in which each layer may be drawn; empty for a page.
+  /// The rasters of tiles of pixels, or of a page, which has them between its layers.
+  let rasters: [DrawnRaster]
+  /// The box of each in Web Mercator; nil if it is not known.
+  private let rasterBoxes: [Envelope?]
+  /// Whether the tiles are of pixels.
+  let isOfPixels: Bool
+  /// The zooms of tiles in which each layer or raster may be drawn; of a page those of the tiles of each raster.
   let shown: [ClosedRange<Int>]
+  /// The zooms for whose sake there are tiles: those of `shown`, for a raster to that of its own pixels.
+  let tiled: [ClosedRange<Int>]
+  /// The scales of each layer of a page, then of each raster.
+  let scales: [ScaleRange]
   let omitted: [MapProtocol.OmittedLayer]
   let background: Color?
   /// Where a page begins: the center in Web Mercator and the scale; nil for all that there is.
@@ -50,27 +60,44 @@ struct Publication: Sendable {
       throw RPCError(
         .invalidParams, "The last zoom is below the first.", path: "/params/maxZoom", expected: "an integer not below \(params.minZoom)")
     }
-    zooms = params.minZoom...params.maxZoom
     (transformer, revision) = (world.transformer, world.revision)
     var content = try PublishedContent(
       layer: params.layer, map: params.map, view: params.view, oneOf: ["layer", "map", "view"], in: world)
     let isPage = format == .html
-    shown = isPage ? [] : content.keep(within: zooms, in: world)
+    isOfPixels = !isPage && content.isOfRasters
+    if isPage || isOfPixels { content.takeRasters(alone: isOfPixels) }
+    // Tiles with pixels that are larger than those of all rasters have nothing to add.
+    let last = try isOfPixels ? content.rasters.map { try $0.drawn.lastZoom() }.max() : nil
+    zooms = params.minZoom...max(params.minZoom, min(params.maxZoom, last ?? params.maxZoom))
+    // The units of a page are an eighth of a pixel.
+    shown =
+      isPage
+      ? try content.rasters.map { 0...min(try $0.drawn.lastZoom(), params.maxZoom + 3) }
+      : content.keep(within: zooms, isOfPixels: isOfPixels, in: world)
+    let kept = isOfPixels ? try content.rasters.map { try $0.drawn.lastZoom() } : shown.map(\.upperBound)
+    tiled = zip(shown, kept).map { $0.lowerBound...max($0.lowerBound, min($0.upperBound, $1)) }
+    rasters = isPage || isOfPixels ? content.rasters.map(\.drawn) : []
+    scales = isPage ? content.scaleRanges(in: world) : []
     name = params.name ?? content.name
     (background, omitted) = (content.background, content.omitted)
     start = content.start.map { ($0.center, $0.camera.scale) }
     let scales = isPage ? [start?.scale ?? ClusterZoom.scale(zoom: params.maxZoom)] : zooms.map { ClusterZoom.scale(zoom: $0) }
     layers = scales.map { scale in content.drawn(at: scale, in: world) }
     var (extent, boxes): (Envelope?, [TileBoxes]) = (nil, [])
-    for layer in layers.first ?? [] {
-      boxes.append(try TileBoxes(for: layer.store, in: layer.reference, transformer))
-      guard let own = layer.store.extent, let box = try? world.bounds(of: own, from: layer.reference, to: .webMercator) else { continue }
+    func include(_ own: Envelope?, _ reference: SpatialReference) -> Envelope? {
+      guard let own, let box = try? world.bounds(of: own, from: reference, to: .webMercator) else { return nil }
       extent = extent.map { known in
         var both = known
         both.include(box)
         return both
       } ?? box
+      return box
     }
+    for layer in layers.first ?? [] {
+      boxes.append(try TileBoxes(for: layer.store, in: layer.reference, transformer))
+      _ = include(layer.store.extent, layer.reference)
+    }
+    rasterBoxes = rasters.map { include($0.source.info.extent, $0.source.info.reference) }
     (self.extent, self.boxes) = (extent, boxes)
   }
 
@@ -87,6 +114,14 @@ struct Publication: Sendable {
     }
   }
 
+  /// Whether there may be something of a raster in a tile. Far from where its reference is good for, only its box says that.
+  func raster(_ index: Int, meets address: TileAddress) throws -> Bool {
+    if let box = rasterBoxes[index], abs(box.center.x) + box.width / 2 < TileAddress.reach * 1.000_001, !box.intersects(address.envelope) {
+      return false
+    }
+    return try rasters[index].meets(address)
+  }
+
   // MARK: Running
 
   func run(_ worker: Worker) throws -> Result {
@@ -96,12 +131,17 @@ struct Publication: Sendable {
     let file = try AtomicFile.begin(replacing: target)
     let share = WorkShare(worker.work)
     var result = Result(
-      revision: revision, path: path, format: format, bytes: 0, layerCount: layers.first?.count ?? 0, omitted: omitted,
+      revision: revision, path: path, format: format, bytes: 0, layerCount: (layers.first?.count ?? 0) + rasters.count, omitted: omitted,
       failedCount: 0)
-    switch format {
-    case .pmtiles: try TilePyramid(self).write(TileArchive.self, to: file, &result, share)
-    case .mbtiles: try TilePyramid(self).write(TileDatabase.self, to: file, &result, share)
-    case .html: try MapPage(self).write(to: file, &result, share)
+    if format != .html { (result.tileCount, result.thinnedTileCount) = (0, 0) }
+    do {
+      switch format {
+      case .pmtiles: try TilePyramid(self, worker).writeArchive(to: file, &result, share)
+      case .mbtiles: try TilePyramid(self, worker).writeDatabase(path, to: file, &result, share)
+      case .html: try MapPage(self, worker).write(to: file, &result, share)
+      }
+    } catch is GzipError {
+      throw RPCError.libraryMissing("zlib", "libz.so.1 cannot be loaded")
     }
     result.bytes = file.size
     try file.commit(replaces: params.ifExists == .replace, for: worker)

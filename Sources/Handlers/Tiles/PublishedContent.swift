@@ -9,6 +9,8 @@ import Geometry
 struct PublishedContent {
   let name: String
   private(set) var layers: [Layer] = []
+  /// Those that are drawn between the others, as their indexes say.
+  private(set) var rasters: [(layer: Layer, drawn: DrawnRaster)] = []
   private(set) var overlays: [Overlay] = []
   private(set) var background: Color?
   /// Where a view is, in its map's reference and in Web Mercator.
@@ -20,8 +22,15 @@ struct PublishedContent {
     switch (layer, map, view) {
     case (let id?, nil, nil):
       let layer = world.live(try world.layers.require(ID(id)))
+      name = layer.name
+      if layer.raster != nil {
+        // Alone, its opacity is that of the style.
+        guard let drawn = raster(layer, opacity: 1, in: world) else { throw ModelError.notLoaded(id) }
+        rasters = [(layer, drawn)]
+        return
+      }
       guard try layer.requireFeatures().store != nil else { throw ModelError.notLoaded(id) }
-      (name, layers) = (layer.name, [layer])
+      layers = [layer]
     case (nil, let id?, nil):
       let content = try world.maps.require(ID(id)).content
       name = content.title?.string ?? id
@@ -43,17 +52,43 @@ struct PublishedContent {
     for layer in world.layers(from: Array(content.topLayers)) where layer.grouping == nil && world.isShown(layer) {
       if layer.features?.isTable == true { continue }
       let live = world.live(layer)
-      if live.features?.store != nil { layers.append(live) } else {
-        omitted.append(.init(layer: layer.id.rawValue, reason: layer.features == nil ? .raster : .notLoaded))
+      if live.features?.store != nil {
+        layers.append(live)
+      } else if let drawn = raster(layer, opacity: world.opacity(of: layer), in: world) {
+        rasters.append((layer, drawn))
+        omitted.append(.init(layer: layer.id.rawValue, reason: .raster))
+      } else {
+        omitted.append(.init(layer: layer.id.rawValue, reason: .notLoaded))
       }
     }
   }
 
+  private func raster(_ layer: Layer, opacity: Double, in world: World) -> DrawnRaster? {
+    guard let raster = layer.raster, let source = raster.source, let renderer = raster.drawnRenderer else { return nil }
+    return DrawnRaster(
+      ObjectReference(.layers, layer.id.rawValue), name: layer.name, .operational, opacity: opacity, index: layers.count, renderer, source,
+      world.transformer)
+  }
+
+  /// Whether there is nothing but rasters to be seen: their tiles have pixels.
+  var isOfRasters: Bool { !rasters.isEmpty && layers.isEmpty && overlays.allSatisfy { $0.store.count == 0 } }
+
+  /// Says that rasters are in what is made, or that they are all of it.
+  mutating func takeRasters(alone: Bool = false) {
+    omitted.removeAll { $0.reason == .raster }
+    if alone { overlays = [] }
+  }
+
   /// Leaves out what is at no zoom of the tiles.
   ///
-  /// - Returns: the zooms of each layer and overlay.
-  mutating func keep(within zooms: ClosedRange<Int>, in world: World) -> [ClosedRange<Int>] {
+  /// - Parameter isOfPixels: whether the tiles are of rasters.
+  /// - Returns: the zooms of each layer and overlay, or else of each raster.
+  mutating func keep(within zooms: ClosedRange<Int>, isOfPixels: Bool, in world: World) -> [ClosedRange<Int>] {
     var kept: [ClosedRange<Int>] = []
+    if isOfPixels {
+      rasters = rasters.filter { layer, _ in keep(world.scaleRange(of: layer), layer.id.rawValue, within: zooms, &kept) }
+      return kept
+    }
     layers = layers.filter { layer in keep(world.scaleRange(of: layer), layer.id.rawValue, within: zooms, &kept) }
     overlays = overlays.filter { overlay in keep(overlay.appearance.scaleRange, overlay.id.rawValue, within: zooms, &kept) }
     return kept
@@ -68,6 +103,11 @@ struct PublishedContent {
     return true
   }
 
+  /// The scales of each layer and overlay, then of each raster.
+  func scaleRanges(in world: World) -> [ScaleRange] {
+    layers.map { world.scaleRange(of: $0) } + overlays.map(\.appearance.scaleRange) + rasters.map { world.scaleRange(of: $0.layer) }
+  }
+
   func drawn(at scale: Double, in world: World) -> [DrawnLayer] {
     layers.compactMap { layer in
       guard let features = layer.features, let store = features.store else { return nil }
@@ -77,7 +117,7 @@ struct PublishedContent {
 }
 
 /// The denominators of scales between which something is drawn.
-struct ScaleRange {
+struct ScaleRange: Sendable {
   var min: Double?
   var max: Double?
 

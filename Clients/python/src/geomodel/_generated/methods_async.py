@@ -12822,14 +12822,26 @@ class MapMethods(AsyncCaller):
     ) -> t.PublishResult:
         """Writes what a layer, a map or a view draws to one file that others can show without this server. Of
         a map these are the loaded layers that are visible at some scale, of a view also its overlays and
-        its background color. Raster layers and layers that are not loaded are left out, and named in
-        `omitted`. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each:
-        clusters where the layer has them at that zoom, and at most `maxFeatures` features; `map/style`
-        draws them. A layer is in the tiles of the zooms at which its scale range and those of its groups
-        let it be drawn, the last zoom standing for all that follow; no tile is written where nothing is
-        drawn. A page draws the symbols of the features themselves, points in place of clusters, in units
-        of the tiles of `maxZoom`. The file appears when it is complete; `job/create` does it as a job,
-        which can be paused.
+        its background color. Layers that are not loaded are left out, and named in `omitted`. Tiles hold
+        what `layer/tile` makes of each layer, one layer of the tile for each: clusters where the layer has
+        them at that zoom, and at most `maxFeatures` features; `map/style` draws them. A layer is in the
+        tiles of the zooms at which its scale range and those of its groups let it be drawn, the last zoom
+        standing for all that follow; no tile is written where nothing is drawn.
+
+        A file has tiles of one kind. Where there are only raster layers, and overlays without graphics, its
+        tiles are PNG of 512 pixels a side, transparent where no raster is, at the scales of vector tiles: of
+        a map or a view with the opacities of its layers. Where a raster is, they end at the zoom whose pixels
+        are as small as its own, even if `maxZoom` is greater; coarser rasters are in the tiles of finer ones.
+        Beside features, rasters are not in tiles, and named in `omitted`.
+
+        A page draws the symbols of the features themselves, points in place of clusters, in units of the
+        tiles of `maxZoom`, and rasters between them by tiles from zoom 0 to that of their own pixels, at most
+        to three zooms after `maxZoom`, where a pixel is a unit. The PNG of all rasters have at most 32 MiB:
+        each has an equal share, and what one does not need is for those above it. What comes after that is
+        left out, the finest zoom first, and the raster is named in `reduced`; coarser pixels are then shown
+        there. Layers are shown within their scale ranges.
+
+        The file appears when it is complete; `job/create` does it as a job, which can be paused.
 
         Args:
             path: The file; its folder has to exist.
@@ -12841,9 +12853,9 @@ class MapMethods(AsyncCaller):
             if_exists: What to do when a file of that name exists: `error` or `replace`. (default "error")
             name: The title; that of the map, or the name of the layer, when absent. (at most 1024
                 characters)
-            min_zoom: The first zoom of tiles. (in 0...24; default 0)
-            max_zoom: The last zoom of tiles, not below `minZoom`; there are at most a million tiles. (in
-                0...24; default 8)
+            min_zoom: The first zoom of tiles; of no meaning for a page. (in 0...24; default 0)
+            max_zoom: The last zoom of tiles, not below `minZoom`; there are at most a million tiles. Of
+                PNG, at most the zoom of the finest raster. (in 0...24; default 8)
             max_features: Maximum number of features of a layer in a tile, or in the page; see
                 `layer/tile`. (in 1...1000000; default 10000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -12863,7 +12875,15 @@ class MapMethods(AsyncCaller):
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
 
         Example:
             await server.map.publish(map="m1", path="cities.pmtiles", max_zoom=2)
@@ -12903,8 +12923,10 @@ class MapMethods(AsyncCaller):
         a view is drawn: the background, then the layers that are visible at some scale, bottom first, each
         as `layer/style` makes it, and of a view its overlays. It has one source, named after the map or
         the view; where the addresses in `tiles` have `{layer}`, it has one for each layer and overlay,
-        named after it. Opacity, visibility and scale range of groups are those of their layers, whose
-        `metadata` names the group. The style of a view has its center, zoom and bearing.
+        named after it; those of raster layers are of PNG tiles of 512 pixels, as `map/publish` makes them
+        of the layer. Of rasters alone the one source is of such tiles; beside features that one has none
+        of them, and `omitted` names them. Opacity, visibility and scale range of groups are those of their
+        layers, whose `metadata` names the group. The style of a view has its center, zoom and bearing.
 
         Args:
             tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1

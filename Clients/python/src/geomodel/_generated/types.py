@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "01ce41183000a787"
+PROTOCOL_HASH = "e16c18ddbadd7a67"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -4611,19 +4611,21 @@ class LocatorReverseGeocodeResult(TypedDict):
 PublishFormat = Literal["pmtiles", "mbtiles", "html"]
 """The form in which a map is published.
 
-`pmtiles`: PMTiles 3 with Mapbox Vector Tiles: one file that is read by ranges of bytes. Tiles and directories
-are packed by gzip.
-`mbtiles`: MBTiles 1.3 with Mapbox Vector Tiles: a database of SQLite with the tables `metadata` and `tiles`;
-rows of tiles count northwards, tiles are packed by gzip.
-`html`: A page that needs neither a server nor a network: the drawn features as they are evaluated, in a
-canvas that can be moved and zoomed.
+`pmtiles`: PMTiles 3 with Mapbox Vector Tiles, or with PNG where there are only rasters: one file that is read
+by ranges of bytes. Vector tiles and directories are packed by gzip.
+`mbtiles`: MBTiles 1.3 with Mapbox Vector Tiles, or with PNG where there are only rasters: a database of
+SQLite with the tables `metadata` and `tiles`; rows of tiles count northwards, vector tiles are packed by
+gzip.
+`html`: A page that needs neither a server nor a network: the drawn features as they are evaluated, between
+the tiles of rasters, in a canvas that can be moved and zoomed.
 """
 
 OmissionReason = Literal["notLoaded", "raster", "scaleRange"]
 """Why a layer is not in what is made of a map.
 
 `notLoaded`: It is not loaded.
-`raster`: It has pixels, and only features are published.
+`raster`: It has pixels, and the tiles of the map are vector tiles: a file of its own has those of it (`layer`
+of `map/publish`).
 `scaleRange`: At no zoom of the tiles it is drawn.
 """
 
@@ -4684,6 +4686,10 @@ class PublishResult(TypedDict):
     """Number of features in the page; absent for tiles. (at least 0)"""
     omittedCount: NotRequired[int]
     """Number of features left out of the page because of `maxFeatures`; absent for tiles. (at least 0)"""
+    reduced: NotRequired[list[ObjectId]]
+    """Raster layers of a page whose finest tiles are not in it, as there would be too many bytes, bottom
+    first; absent if there are none.
+    """
     failedCount: int
     """Number of features left out as a position has no coordinates in Web Mercator, or as a polygon cannot be
     made valid; of tiles, counted in each. (at least 0)
