@@ -182,6 +182,7 @@ class World:
     def __init__(self, server: Any, dice: random.Random) -> None:
         self.server, self.dice = server, dice
         self.labelled = 0
+        self.content: dict[str, Any] = {"map": "m"}
         self.width, self.height = float(dice.randint(120, 320)), float(dice.randint(100, 260))
         self.map, self.ratio = dice.choice(MAPS), dice.choice([1, 1, 1, 0.5, 2])
         around = {"EPSG:3995": (dice.uniform(-180, 180), dice.uniform(60, 89)), "EPSG:25832": (dice.uniform(6, 12), 52)}
@@ -197,12 +198,16 @@ class World:
         server.view.create(id="v", map="m", width=self.width, height=self.height, viewpoint=viewpoint, if_exists="replace")
         if dice.random() < 0.2:
             server.map.update(map="m", reference_scale=self.scale * dice.choice([0.5, 2]))
+        self.fill()
+
+    def fill(self) -> None:
+        dice, server = self.dice, self.server
         groups: list[str | None] = [None]
         for index in range(dice.randint(0, 3)):
             self.layer(f"l{index}", dice.choice(groups))
             if dice.random() < 0.4:
                 groups.append(f"g{index}")
-                server.layer.add_group(map="m", id=f"g{index}", if_exists="replace")
+                server.layer.add_group(**self.content, id=f"g{index}", if_exists="replace")
                 server.layer.update(layer=f"g{index}", opacity=dice.choice([1, 0.5]), is_visible=dice.random() < 0.9)
         for index in range(dice.randint(1, 3)):
             self.overlay(f"o{index}")
@@ -242,7 +247,7 @@ class World:
         data = {"type": "FeatureCollection", "features": features}
         server.source.open_inline(id=f"s-{name}", data=data, spatial_reference=reference, if_exists="replace")
         inside = {"group": group} if group else {}
-        server.layer.add(map="m", source=f"s-{name}", id=name, if_exists="replace", **inside)
+        server.layer.add(**self.content, source=f"s-{name}", id=name, if_exists="replace", **inside)
         server.layer.load(layer=name)
         look = {"renderer": renderer(dice)} if dice.random() < 0.8 else {}
         server.layer.update(layer=name, **self.appearance(), **look, **self.labels(reference))

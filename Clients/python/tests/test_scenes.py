@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import os
 import random
 import shutil
 import struct
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from support import real_server
-from test_pictures import decoded
+from test_pictures import World, decoded
 
 import geomodel
 
@@ -58,6 +59,29 @@ class Picture:
                 sum[1] += at // self.width + 0.5
                 sum[2] += 1
         return {id: (sum[0] / sum[2], sum[1] / sum[2]) for id, sum in sums.items()}
+
+
+class SceneWorld(World):
+    """A view of random layers and overlays over a scene, around a random camera."""
+
+    def __init__(self, server: Any, dice: random.Random) -> None:
+        self.server, self.dice, self.labelled = server, dice, 0
+        self.content, self.map, self.ratio = {"scene": "m"}, "EPSG:4326", 1
+        self.width, self.height = float(dice.randint(120, 280)), float(dice.randint(100, 220))
+        server.scene.create(id="m", if_exists="replace")
+        self.hills = dice.random() < 0.5
+        if self.hills:
+            server.scene.add_elevation_source(scene="m", path=str(FIXTURES / "jacksboro_dem.tif"))
+            server.scene.update(scene="m", base_surface={"elevationExaggeration": dice.choice([1, 3])})
+            place, altitude = (dice.uniform(-84.4, -84.1), dice.uniform(36.4, 36.7)), 10 ** dice.uniform(3.3, 5)
+        else:
+            place = dice.choice([(dice.uniform(-180, 180), dice.uniform(-80, 80)), (179.9, 10), (30, 89.9)])
+            altitude = 10 ** dice.uniform(2, 7.5)
+        pitch = dice.choice([0, dice.uniform(0, 85 if altitude < 1e5 else 40)])
+        eye = camera(*place, altitude, dice.uniform(0, 360), pitch, dice.choice([0, 0, dice.uniform(-180, 180)]))
+        server.view.create(id="v", scene="m", width=self.width, height=self.height, viewpoint=eye, if_exists="replace")
+        self.scale = server.view.get(view="v")["scale"]
+        self.fill()
 
 
 def is_near(one: Pixel, other: Pixel) -> bool:
@@ -178,6 +202,16 @@ class Scenes(unittest.TestCase):
                         self.assertLess(math.dist(middles[index], at[index]), 1, (eye, places[index]))
         self.assertGreater(seen, 100)
         self.assertGreater(hidden, 20)
+
+    def test_what_is_picked_is_what_is_identified(self) -> None:
+        first, labelled = int(os.environ.get("GEOMODEL_PICTURES_SEED", "0")), 0
+        for seed in range(first, first + int(os.environ.get("GEOMODEL_PICTURES", "10"))):
+            with self.subTest(seed=seed):
+                world = SceneWorld(self.server, random.Random(seed))
+                self.assertEqual(world.disagreements(50), [], (world.hills, world.server.view.get(view="v")))
+                labelled += world.labelled
+                self.server.scene.close(scene="m")
+        self.assertGreater(labelled, 0)
 
     def test_an_area_covers_the_ground_that_is_in_it(self) -> None:
         self.add_hills()

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "01ce41183000a787"
+  public static let hash = "f5879f28bb38986f"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1712,9 +1712,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
-      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "maxBytes",
+      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "projection", "maxBytes",
       "returnPopupsOnly", "returnGeometry", "offset"], required: ["view", "screenPoint"],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
+      errors: [.resultTooLarge, .readFailed, .readerFailed, .changedWhileRead, .unknownId, .wrongKind, .outOfRange,
+      .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
@@ -1742,9 +1743,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",
-      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "mode"], required: ["view",
-      "screenPoint"],
-      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
+      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "projection", "mode"],
+      required: ["view", "screenPoint"],
+      errors: [.readFailed, .readerFailed, .changedWhileRead, .unknownId, .wrongKind, .outOfRange, .contentModified,
+      .painterFailed]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",
