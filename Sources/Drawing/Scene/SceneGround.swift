@@ -22,6 +22,8 @@ package struct SceneGround: Sendable {
   private static let slack = 1.003
   /// The lowest ground, in metres.
   private static let lowest = -500.0
+  /// The greatest height above the ellipsoid at which something is drawn, in metres: squares of greater ones are no numbers.
+  static let ceiling = 1e12
   /// What is nearer than this to the eye's plane is not drawn, in metres.
   static let near = 0.1
 
@@ -183,7 +185,7 @@ package struct SceneGround: Sendable {
     }
     return positions.enumerated().map { index, position in
       let ground = hasRelief ? heights[index] : 0
-      let height = position.z.isFinite ? max(position.z, ground) : ground
+      let height = position.z.isFinite ? min(max(position.z, ground), Self.ceiling) : ground
       return perspective.place(of: Geocentric.position(of: Point(x: position.x, y: position.y, z: height)))
     }
   }

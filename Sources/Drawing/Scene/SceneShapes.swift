@@ -63,7 +63,7 @@ extension SceneGround {
   private func dense(_ run: [SIMD3<Double>], _ check: () throws -> Void) throws -> [SIMD3<Double>] {
     guard var last = run.first else { return [] }
     func geocentric(_ position: SIMD3<Double>) -> SIMD3<Double> {
-      Geocentric.position(of: Point(x: position.x, y: position.y, z: position.z.isFinite ? position.z : level))
+      Geocentric.position(of: Point(x: position.x, y: position.y, z: position.z.isFinite ? max(-Self.ceiling, min(position.z, Self.ceiling)) : level))
     }
     let relief = hasRelief ? GroundMesh.highest * max(surface.elevationExaggeration, 1) : 0
     var result = [last]
