@@ -115,7 +115,7 @@ class Place:
         corners = sorted(group[1:], key=lambda at: math.atan2(at[1] - middle[1], at[0] - middle[0]))
         rings = [corners + corners[:1]]
         if self.dice.random() < 0.5:
-            rings.append([[middle[axis] + 0.4 * (at[axis] - middle[axis]) for axis in (0, 1)] for at in rings[0]])
+            rings.append([[middle[axis] + 0.4 * (at[axis] - middle[axis]) for axis in (0, 1)] + at[2:] for at in rings[0]])
         return rings
 
 
@@ -235,9 +235,12 @@ class World:
             symbol |= {"haloColor": "#FFFFFF", "haloWidth": dice.choice([1, 4])}
         return {"labels": [{"expression": "n * 12345", "symbol": symbol, "placement": dice.choice(PLACEMENTS)}], "labels_enabled": True}
 
+    def place(self, reference: str) -> Place:
+        return Place(self.server, self.dice, self.width, self.height, reference)
+
     def layer(self, name: str, group: str | None) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
-        place = Place(server, dice, self.width, self.height, reference)
+        place = self.place(reference)
         if not place.groups:
             return
         features = [
@@ -254,7 +257,7 @@ class World:
 
     def overlay(self, name: str) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
-        place = Place(server, dice, self.width, self.height, reference)
+        place = self.place(reference)
         if not place.groups:
             return
         server.overlay.create(id=name, view="v", spatial_reference=reference, renderer=renderer(dice), **self.appearance(), **self.labels(reference))

@@ -152,7 +152,8 @@ package struct ViewPicture {
     var view = view
     if options.isKept { shapes.append(DrawnShapes()) }
     if let ground = options.ground {
-      guard let box = ground.box else { return }
+      // What is high above the ground may be seen before any other.
+      guard let box = layer.store.rises ? ground.earth : ground.box else { return }
       view = view.covering(box)
     }
     let clusters = try layer.clusters { try check(0.3 * $0) }
@@ -168,12 +169,13 @@ package struct ViewPicture {
         try check(0.5 + 0.4 * Double(start) / Double(rows.count))
         let shown = try search.shown(Array(rows[start..<min(start + 4096, rows.count)]))
         let places = try search.area.transform.map { try search.positions(of: shown, $0) }
+        let seen = try pen.points(of: shown, in: layer.store, at: places)
         for (index, row) in shown.enumerated() {
           guard let feature = layer.store[row], feature.isVisible else { continue }
           let point = feature.point.map { places.map { $0[index] } ?? SIMD2($0.x, $0.y) }
           // Most pictures are mostly of points with few symbols.
           if drawsPlain, let point, !feature.isSelected, let number = layer.symbols.shared(by: feature) {
-            guard number >= 0, let place = try pen.point(at: point, z: feature.point?.z ?? .nan) else { continue }
+            guard number >= 0, let place = seen == nil ? pen.point(at: point) : seen?[index] else { continue }
             if number != last {
               guard let symbol = search.symbols.symbol(of: feature, layer) else { continue }
               painter.draw(symbol, at: place)
@@ -186,7 +188,7 @@ package struct ViewPicture {
           last = -1
           let shapes =
             if let point {
-              try pen.points(at: point, z: feature.point?.z ?? .nan).map { ScreenShape(points: [$0]) }
+              try (seen.map { [$0[index]].compactMap { $0 } } ?? pen.points(at: point)).map { ScreenShape(points: [$0]) }
             } else {
               try pen.shapes(of: feature) { try check(0.5) }
             }

@@ -18,32 +18,31 @@ extension SceneGround {
   /// - Parameters:
   ///   - original: the same geometry with its heights, which areas do not have.
   ///   - ratio: pixels to a device-independent pixel.
+  ///   - margin: how far outside of the picture points may be, in pixels.
   ///   - check: called every few thousand positions; throws to cancel.
   func shape(
-    of geometry: Geometry, heightsOf original: Geometry, ratio: Double, checking check: () throws -> Void
+    of geometry: Geometry, heightsOf original: Geometry, ratio: Double, margin: Double = 0, checking check: () throws -> Void
   ) throws -> ScreenShape {
     var shape = ScreenShape()
-    try collect(geometry, original, ratio, into: &shape, check)
+    try collect(geometry, original, ratio, margin, into: &shape, check)
     return shape
   }
 
   private func collect(
-    _ geometry: Geometry, _ original: Geometry, _ ratio: Double, into shape: inout ScreenShape, _ check: () throws -> Void
+    _ geometry: Geometry, _ original: Geometry, _ ratio: Double, _ margin: Double, into shape: inout ScreenShape, _ check: () throws -> Void
   ) throws {
     switch (geometry, original) {
     case (.point(let place?), .point(let point?)):
-      if let point = try self.point(at: SIMD2(place.x, place.y), z: point.z ?? .nan) { shape.points.append(point) }
+      if let point = try self.point(at: SIMD2(place.x, place.y), z: point.z ?? .nan, margin: margin) { shape.points.append(point) }
     case (.multiPoint(let places), .multiPoint(let points)):
-      for place in Self.run(places, points) {
-        if let point = try self.point(at: SIMD2(place.x, place.y), z: place.z) { shape.points.append(point) }
-      }
+      shape.points += try self.points(at: Self.run(places, points), margin: margin).compactMap { $0 }
     case (.lineString(let line), .lineString(let own)): shape.lines += try lines(Self.run(line, own), ratio, check)
     case (.multiLineString(let lines), .multiLineString(let own)):
       for (line, own) in zip(lines, own) { shape.lines += try self.lines(Self.run(line, own), ratio, check) }
     case (.polygon(let rings), _): try collect(rings, ratio, into: &shape, check)
     case (.multiPolygon(let polygons), _): for rings in polygons { try collect(rings, ratio, into: &shape, check) }
     case (.collection(let parts), .collection(let own)):
-      for (part, own) in zip(parts, own) { try collect(part, own, ratio, into: &shape, check) }
+      for (part, own) in zip(parts, own) { try collect(part, own, ratio, margin, into: &shape, check) }
     default: return
     }
   }
