@@ -190,7 +190,7 @@ package struct SceneGround: Sendable {
     }
     return positions.enumerated().map { index, position in
       let ground = hasRelief ? heights[index] : 0
-      let height = position.z.isFinite ? min(max(position.z, ground), Self.ceiling) : ground
+      let height = max(-Self.ceiling, min(position.z.isFinite ? max(position.z, ground) : ground, Self.ceiling))
       return perspective.place(of: Geocentric.position(of: Point(x: position.x, y: position.y, z: height)))
     }
   }
