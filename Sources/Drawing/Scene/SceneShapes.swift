@@ -10,6 +10,8 @@ extension SceneGround {
   private static let margin = 64.0
   /// Pixels between the places at which a line is laid on uneven ground.
   private static let step = 4.0
+  /// Edges of a line that are brought to the picture at once.
+  private static let part = 4096
   /// How often an edge is halved at most.
   private static let halvings = 12
 
@@ -80,9 +82,12 @@ extension SceneGround {
       add(from, middle, start, between, halvings - 1)
       add(middle, to, between, end, halvings - 1)
     }
-    var start = geocentric(last)
-    for (index, next) in run.dropFirst().enumerated() {
-      if index & 255 == 255 { try check() }
+    var (start, checked) = (geocentric(last), 0)
+    for next in run.dropFirst() {
+      if result.count > checked + 1024 {
+        try check()
+        checked = result.count
+      }
       let end = geocentric(next)
       add(last, next, start, end, Self.halvings)
       (last, start) = (next, end)
@@ -91,9 +96,20 @@ extension SceneGround {
   }
 
   private func lines(_ run: [SIMD3<Double>], _ ratio: Double, _ check: () throws -> Void) throws -> [[SIMD2<Float>]] {
-    let run = try dense(run, check)
     guard run.allSatisfy({ $0.x.isFinite && $0.y.isFinite }) else { return [] }
-    return try seen(try raised(run), ratio, check)
+    var lines: [[SIMD2<Float>]] = []
+    // In parts, as a line that goes to and fro needs very many positions.
+    for start in stride(from: 0, to: run.count - 1, by: Self.part) {
+      let part = try dense(Array(run[start..<min(start + Self.part + 1, run.count)]), check)
+      let found = try seen(try raised(part), ratio, check)
+      if let end = lines.last?.last, let next = found.first?.first, (next - end).norm < 1e-3 {
+        lines[lines.count - 1] += found[0].dropFirst()
+        lines += found.dropFirst()
+      } else {
+        lines += found
+      }
+    }
+    return lines
   }
 
   /// The parts of a line, given as the camera has it, that are in the picture and not hidden.
