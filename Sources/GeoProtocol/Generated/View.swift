@@ -2357,7 +2357,8 @@ public enum ViewProtocol {
   }
 
   /// Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify`
-  /// finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it.
+  /// finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it: ground hides what is
+  /// behind it, but layers, and what is in them, cover each other in drawing order, not by how near they are.
   public enum Render {
     public static let name: StaticString = "view/render"
 
