@@ -60,22 +60,10 @@ struct GeometryDistance {
   }
 
   /// The distance to a run's edges, and whether a ray to the right crosses an even number of them.
-  private func edges(_ run: Positions) throws -> (distance: Double, isEven: Bool) {
-    var (square, isEven) = (Double.infinity, true)
-    var last: ScreenVector?
-    try forEach(run) { next in
-      let start = last ?? next
-      last = next
-      let edge = next - start
-      let length = (edge * edge).sum()
-      let along = length > 0 ? min(max(-(start * edge).sum() / length, 0), 1) : 0
-      let foot = start + edge * along
-      square = min(square, (foot * foot).sum())
-      if (start.y > 0) != (next.y > 0), (start.x * next.y - next.x * start.y) * (next.y - start.y) > 0 {
-        isEven.toggle()
-      }
-    }
-    return (square.squareRoot(), isEven)
+  private func edges(_ run: Positions) throws -> RunDistance {
+    var result = RunDistance()
+    try forEach(run) { result.add($0) }
+    return result
   }
 
   /// Calls `body` with the offset of each position from the screen point.
@@ -90,5 +78,28 @@ struct GeometryDistance {
         }
       }
     }
+  }
+}
+
+/// How near the edges of a run come to a point, and whether a ray to the right from there crosses an even number of them.
+struct RunDistance {
+  private var square = Double.infinity
+  private(set) var isEven = true
+  private var last: ScreenVector?
+
+  /// Infinite if there are no positions.
+  var distance: Double { square.squareRoot() }
+
+  /// - Parameter next: from the point.
+  @inline(__always)
+  mutating func add(_ next: ScreenVector) {
+    let start = last ?? next
+    last = next
+    let edge = next - start
+    let length = (edge * edge).sum()
+    let along = length > 0 ? min(max(-(start * edge).sum() / length, 0), 1) : 0
+    let foot = start + edge * along
+    square = min(square, (foot * foot).sum())
+    if (start.y > 0) != (next.y > 0), (start.x * next.y - next.x * start.y) * (next.y - start.y) > 0 { isEven.toggle() }
   }
 }

@@ -36,6 +36,8 @@ package struct Hits: Sendable {
 
   package init() {}
 
+  fileprivate init(_ hits: [Hit], limit: Int) { (self.hits, exceedsLimit) = (Array(hits.prefix(limit)), hits.count > limit) }
+
   package var isEmpty: Bool { clusters.isEmpty && hits.isEmpty }
   package var count: Int { clusters.count + hits.count }
 
@@ -54,6 +56,7 @@ extension DrawnLayer {
   /// - Parameters:
   ///   - clusters: the clusters drawn in place of points; nil if points are not clustered.
   ///   - labels: those of the layer, which are drawn above all else.
+  ///   - shapes: what a picture draws of the layer; nil to search the layer itself.
   ///   - meter: measures texts; nil to estimate their sizes.
   ///   - check: called from time to time with the fraction done.
   ///   - cancellation: called at least every few milliseconds; throws to cancel.
@@ -61,17 +64,20 @@ extension DrawnLayer {
   /// - Complexity: O(log n + candidates). Candidates are features near the circle, except those below the first `limit` hits.
   package func hits(
     in circle: ScreenCircle, of view: View, limit: Int, clusters: DrawnClusters? = nil, labels: [PlacedLabel] = [],
-    _ transformer: any CoordinateTransformer, _ meter: TextMeter? = nil, checking check: CancellationCheck,
+    on shapes: DrawnShapes? = nil, _ transformer: any CoordinateTransformer, _ meter: TextMeter? = nil, checking check: CancellationCheck,
     cancellation: @escaping () throws -> Void
   ) throws -> Hits {
     let labelled = hits(on: labels, in: circle, limit: limit, clusters)
     let left = limit - labelled.count
-    let names = Set(labelled.clusters.map(\.node))
-    let clusterHits = try clusters?.hits(of: self, in: circle, of: view, transformer, meter) { try check(0.1 * $0) }
-      .filter { !names.contains($0.node) } ?? []
-    var result = try hits(
-      in: circle, of: view, limit: max(left - clusterHits.count, 0), besides: clusters, Set(labelled.hits.map(\.row)), transformer, meter,
-      checking: { try check(0.1 + 0.9 * $0) }, cancellation)
+    let (names, rows) = (Set(labelled.clusters.map(\.node)), Set(labelled.hits.map(\.row)))
+    let drawn = try shapes?.hits(of: self, in: circle, limit: left + 1, clusters, besides: rows, meter, checking: cancellation)
+    let clusterHits = try (drawn?.clusters ?? clusters?.hits(of: self, in: circle, of: view, transformer, meter) { try check(0.1 * $0) } ?? [])
+      .filter { !names.contains($0.node) }
+    let room = max(left - clusterHits.count, 0)
+    var result =
+      try drawn.map { Hits($0.features, limit: room) }
+      ?? hits(
+        in: circle, of: view, limit: room, besides: clusters, rows, transformer, meter, checking: { try check(0.1 + 0.9 * $0) }, cancellation)
     result.clusters = labelled.clusters + clusterHits.prefix(left)
     result.hits = labelled.hits + result.hits
     result.exceedsLimit = result.exceedsLimit || labelled.exceedsLimit || clusterHits.count > left

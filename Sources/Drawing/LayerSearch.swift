@@ -13,6 +13,8 @@ struct LayerSearch {
   private let radius: Double
   private let check: () throws -> Void
   private let drawsNothing: Bool
+  /// How far symbols reach from what they are of.
+  let reach: Double
   var symbols = OwnSymbols()
   /// Measures texts that are drawn; nil where their sizes are estimated, or there are none.
   private var meter: TextMeter?
@@ -38,12 +40,12 @@ struct LayerSearch {
     }
     drawsNothing = largest.isEmpty && own == nil && (circle != nil || layer.labels.isEmpty)
     self.meter = own != nil || largest.contains { !$0.texts.isEmpty } ? meter : nil
-    let symbolReach = max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
+    reach = max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
     area =
       if let circle {
-        try HitArea(circle, symbolReach, layer, view, transformer)
+        try HitArea(circle, reach, layer, view, transformer)
       } else {
-        try HitArea(screenOf: view, symbolReach + 2, layer, transformer)
+        try HitArea(screenOf: view, reach + 2, layer, transformer)
       }
   }
 

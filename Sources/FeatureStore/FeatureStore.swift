@@ -128,6 +128,9 @@ public struct FeatureStore: Sendable {
   /// Whether no feature has a geometry other than a point. O(1).
   public var isOfPoints: Bool { lateIndex != nil || keptIndex.boxes.count == 0 }
 
+  /// Whether a position may have a Z above 0. O(positions), as far as the first that has.
+  public var rises: Bool { slots.contains { $0.chunk.geometry.rises } }
+
   /// Whether the drawing order is the order of rows.
   public var drawsInOrderOfRows: Bool { !hasZIndexes }
 

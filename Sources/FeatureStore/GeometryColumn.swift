@@ -46,6 +46,18 @@ package struct GeometryColumn: Sendable {
     return types.count > 1 ? Self.mixedType : types.first
   }
 
+  /// Whether a position has a Z above 0.
+  var rises: Bool {
+    guard !isPacked else { return z.contains { $0 > 0 } }
+    return others.contains { geometry in
+      var rises = false
+      geometry?.forEachPositions { run in
+        rises = rises || run.hasZ && Swift.stride(from: 2, to: run.values.count, by: run.stride).contains { run.values[$0] > 0 }
+      }
+      return rises
+    }
+  }
+
   /// Whether a row has a geometry, even an empty one.
   @inline(__always)
   package func has(_ row: Int) -> Bool {

@@ -115,7 +115,7 @@ class Place:
         corners = sorted(group[1:], key=lambda at: math.atan2(at[1] - middle[1], at[0] - middle[0]))
         rings = [corners + corners[:1]]
         if self.dice.random() < 0.5:
-            rings.append([[middle[axis] + 0.4 * (at[axis] - middle[axis]) for axis in (0, 1)] for at in rings[0]])
+            rings.append([[middle[axis] + 0.4 * (at[axis] - middle[axis]) for axis in (0, 1)] + at[2:] for at in rings[0]])
         return rings
 
 
@@ -182,6 +182,7 @@ class World:
     def __init__(self, server: Any, dice: random.Random) -> None:
         self.server, self.dice = server, dice
         self.labelled = 0
+        self.content: dict[str, Any] = {"map": "m"}
         self.width, self.height = float(dice.randint(120, 320)), float(dice.randint(100, 260))
         self.map, self.ratio = dice.choice(MAPS), dice.choice([1, 1, 1, 0.5, 2])
         around = {"EPSG:3995": (dice.uniform(-180, 180), dice.uniform(60, 89)), "EPSG:25832": (dice.uniform(6, 12), 52)}
@@ -197,12 +198,16 @@ class World:
         server.view.create(id="v", map="m", width=self.width, height=self.height, viewpoint=viewpoint, if_exists="replace")
         if dice.random() < 0.2:
             server.map.update(map="m", reference_scale=self.scale * dice.choice([0.5, 2]))
+        self.fill()
+
+    def fill(self) -> None:
+        dice, server = self.dice, self.server
         groups: list[str | None] = [None]
         for index in range(dice.randint(0, 3)):
             self.layer(f"l{index}", dice.choice(groups))
             if dice.random() < 0.4:
                 groups.append(f"g{index}")
-                server.layer.add_group(map="m", id=f"g{index}", if_exists="replace")
+                server.layer.add_group(**self.content, id=f"g{index}", if_exists="replace")
                 server.layer.update(layer=f"g{index}", opacity=dice.choice([1, 0.5]), is_visible=dice.random() < 0.9)
         for index in range(dice.randint(1, 3)):
             self.overlay(f"o{index}")
@@ -230,9 +235,12 @@ class World:
             symbol |= {"haloColor": "#FFFFFF", "haloWidth": dice.choice([1, 4])}
         return {"labels": [{"expression": "n * 12345", "symbol": symbol, "placement": dice.choice(PLACEMENTS)}], "labels_enabled": True}
 
+    def place(self, reference: str) -> Place:
+        return Place(self.server, self.dice, self.width, self.height, reference)
+
     def layer(self, name: str, group: str | None) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
-        place = Place(server, dice, self.width, self.height, reference)
+        place = self.place(reference)
         if not place.groups:
             return
         features = [
@@ -242,14 +250,14 @@ class World:
         data = {"type": "FeatureCollection", "features": features}
         server.source.open_inline(id=f"s-{name}", data=data, spatial_reference=reference, if_exists="replace")
         inside = {"group": group} if group else {}
-        server.layer.add(map="m", source=f"s-{name}", id=name, if_exists="replace", **inside)
+        server.layer.add(**self.content, source=f"s-{name}", id=name, if_exists="replace", **inside)
         server.layer.load(layer=name)
         look = {"renderer": renderer(dice)} if dice.random() < 0.8 else {}
         server.layer.update(layer=name, **self.appearance(), **look, **self.labels(reference))
 
     def overlay(self, name: str) -> None:
         dice, server, reference = self.dice, self.server, self.dice.choice([*REFERENCES, self.map])
-        place = Place(server, dice, self.width, self.height, reference)
+        place = self.place(reference)
         if not place.groups:
             return
         server.overlay.create(id=name, view="v", spatial_reference=reference, renderer=renderer(dice), **self.appearance(), **self.labels(reference))

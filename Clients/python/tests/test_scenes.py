@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import os
 import random
 import shutil
 import struct
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from support import real_server
-from test_pictures import decoded
+from test_pictures import Place, World, decoded
 
 import geomodel
 
@@ -58,6 +59,39 @@ class Picture:
                 sum[1] += at // self.width + 0.5
                 sum[2] += 1
         return {id: (sum[0] / sum[2], sum[1] / sum[2]) for id, sum in sums.items()}
+
+
+class SceneWorld(World):
+    """A view of random layers and overlays over a scene, around a random camera."""
+
+    def __init__(self, server: Any, dice: random.Random) -> None:
+        self.server, self.dice, self.labelled = server, dice, 0
+        self.content, self.map, self.ratio = {"scene": "m"}, "EPSG:4326", 1
+        self.width, self.height = float(dice.randint(120, 280)), float(dice.randint(100, 220))
+        server.scene.create(id="m", if_exists="replace")
+        self.hills = dice.random() < 0.5
+        if self.hills:
+            server.scene.add_elevation_source(scene="m", path=str(FIXTURES / "jacksboro_dem.tif"))
+            server.scene.update(scene="m", base_surface={"elevationExaggeration": dice.choice([1, 3])})
+            place, altitude = (dice.uniform(-84.4, -84.1), dice.uniform(36.4, 36.7)), 10 ** dice.uniform(3.3, 5)
+        else:
+            place = dice.choice([(dice.uniform(-180, 180), dice.uniform(-80, 80)), (179.9, 10), (30, 89.9)])
+            altitude = 10 ** dice.uniform(2, 7.5)
+        pitch = dice.choice([0, dice.uniform(0, 85 if altitude < 1e5 else 40)])
+        eye = camera(*place, altitude, dice.uniform(0, 360), pitch, dice.choice([0, 0, dice.uniform(-180, 180)]))
+        server.view.create(id="v", scene="m", width=self.width, height=self.height, viewpoint=eye, if_exists="replace")
+        self.scale = server.view.get(view="v")["scale"]
+        self.altitude = altitude
+        self.fill()
+
+    def place(self, reference: str) -> Place:
+        place = super().place(reference)
+        for group in place.groups:
+            if self.dice.random() < 0.4:
+                height = self.dice.choice([-100, 50, 1000, self.altitude * self.dice.uniform(0.1, 1.2)])
+                for at in group:
+                    at.append(height + 0.02 * self.altitude * self.dice.random())
+        return place
 
 
 def is_near(one: Pixel, other: Pixel) -> bool:
@@ -178,6 +212,61 @@ class Scenes(unittest.TestCase):
                         self.assertLess(math.dist(middles[index], at[index]), 1, (eye, places[index]))
         self.assertGreater(seen, 100)
         self.assertGreater(hidden, 20)
+
+    def test_what_is_picked_is_what_is_identified(self) -> None:
+        first, labelled = int(os.environ.get("GEOMODEL_PICTURES_SEED", "0")), 0
+        for seed in range(first, first + int(os.environ.get("GEOMODEL_PICTURES", "10"))):
+            with self.subTest(seed=seed):
+                world = SceneWorld(self.server, random.Random(seed))
+                self.assertEqual(world.disagreements(50), [], (world.hills, world.server.view.get(view="v")))
+                labelled += world.labelled
+                self.server.scene.close(scene="m")
+        self.assertGreater(labelled, 0)
+
+    def add_markers(self, *places: tuple[float, ...], size: float = 5) -> None:
+        self.server.overlay.create(view="v", id="o", spatial_reference="EPSG:4326")
+        graphics: Any = [{"id": index, "geometry": {"type": "Point", "coordinates": list(place)}} for index, place in enumerate(places)]
+        self.server.overlay.add_graphics(overlay="o", graphics=graphics)
+        symbol: Any = {"type": "simpleMarker", "style": "square", "size": size, "color": "#FF0000"}
+        self.server.overlay.update(overlay="o", renderer={"type": "simple", "symbol": symbol})
+
+    def found(self, x: float, y: float, **params: Any) -> list[int]:
+        """The ids of what is found in the overlay, from the top."""
+        results = self.server.view.identify(view="v", screen_point={"x": x, "y": y}, maximum_results=100, **params)["results"]
+        return [each["id"] for result in results for each in result.get("features", [])]
+
+    def test_what_is_high_is_seen_before_the_sky_and_before_the_nearest_ground(self) -> None:
+        # One beyond the horizon, one nearer than any ground that is seen, and one far above.
+        self.add_markers((0, 3, 60_000), (0, 0.02, 900), (0, 0.1, 30_000))
+        for pitch, expected in ((85, {0, 1}), (140, {2}), (180, {2})):
+            self.look(0, 0, 1000, 0, pitch)
+            middles = Picture(self.server, pick=True).middles()
+            self.assertEqual(set(middles), expected, pitch)
+            for id, at in middles.items():
+                self.assertLess(math.dist(at, self.screen(*[(0, 3, 60_000), (0, 0.02, 900), (0, 0.1, 30_000)])[id]), 1, id)
+                self.assertEqual(self.found(*at), [id])
+
+    def test_a_marker_reaches_into_the_picture_from_outside(self) -> None:
+        self.look(0, 0, 10_000)
+        inside, outside = self.ground((2, 100), (119, 5))
+        beyond = (inside[0] * 122 / 118, outside[1] * 102 / 95)
+        self.add_markers((beyond[0], 0), (0, beyond[1]), size=20)
+        picture = Picture(self.server, pick=True)
+        for id, at in ((0, (1.5, 100.5)), (1, (119.5, 1.5))):
+            item = picture.item(*at)
+            self.assertEqual(item and item["id"], id)
+            self.assertEqual(self.found(*at), [id])
+
+    def test_heights_without_measure_end_nothing(self) -> None:
+        lines = [[[0, 0, z], [1, 1, -z]] for z in (1e9, 1e150, 1e300, -1e300)]
+        self.add_markers((0, 0, 1e300), (1, 0, -1e300))
+        graphics: Any = [{"id": 10 + id, "geometry": {"type": "LineString", "coordinates": line}} for id, line in enumerate(lines)]
+        self.server.overlay.add_graphics(overlay="o", graphics=graphics)
+        self.server.overlay.update(overlay="o", renderer={"type": "simple", "symbol": {"type": "simpleLine", "width": 4}})
+        for pitch in (0, 90, 180):
+            self.look(0, 0, 1000, 0, pitch)
+            Picture(self.server, pick=True)
+            self.found(120, 100, tolerance=100)
 
     def test_an_area_covers_the_ground_that_is_in_it(self) -> None:
         self.add_hills()

@@ -13,31 +13,41 @@ struct Pen {
   /// What a scene's camera sees; nil if the picture is flat.
   private let ground: SceneGround?
   private let ratio: Double
+  /// How far the largest symbol reaches into the picture from outside, in pixels.
+  private let margin: Double
 
   init(_ area: HitArea, _ view: View, ratio: Double, on ground: SceneGround? = nil) {
     (self.area, self.ratio, self.ground) = (area, ratio, ground)
     wrap = view.wrap
     let corners = Geometry.multiPoint(view.visibleArea).envelope ?? .none
     let margin = (area.box.width - corners.width) / 2 / area.frame.resolution
-    shapes = ScreenShapes(
-      width: view.screen.width, height: view.screen.height, margin: margin.isFinite ? max(4, min(margin, 4096)) : 4, ratio: ratio)
+    self.margin = margin.isFinite ? max(4, min(margin, 4096)) : 4
+    shapes = ScreenShapes(width: view.screen.width, height: view.screen.height, margin: self.margin, ratio: ratio)
   }
 
-  /// The points at which a position of the map is drawn.
-  ///
-  /// - Parameter z: metres above the ellipsoid, of meaning in scenes; NaN for a place on the ground.
-  func points(at place: SIMD2<Double>, z: Double = .nan) throws -> [SIMD2<Float>] {
-    if let ground { return try ground.point(at: place, z: z).map { [$0] } ?? [] }
+  /// The points at which a position of the map is drawn; in scenes, one on the ground.
+  func points(at place: SIMD2<Double>) throws -> [SIMD2<Float>] {
+    if let ground { return try ground.point(at: place, margin: margin).map { [$0] } ?? [] }
     return frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)).compactMap { point(at: place, $0) }
+  }
+
+  /// The points of many features, of those that are points, in a scene: one question for all heights. Nil on a flat map.
+  ///
+  /// - Parameter places: where they are on the map; nil if their own positions are.
+  func points(of rows: [UInt32], in store: FeatureStore, at places: [SIMD2<Double>]?) throws -> [SIMD2<Float>?]? {
+    try ground?.points(
+      at: rows.enumerated().map { index, row in
+        guard let point = store[row]?.point else { return SIMD3(.nan, .nan, .nan) }
+        return places.map { SIMD3($0[index], point.z) } ?? SIMD3(point.x, point.y, point.z)
+      }, margin: margin)
   }
 
   /// Whether a position is drawn once at most.
   var isSingle: Bool { ground != nil || wrap.map { area.box.width < $0.width } ?? true }
 
-  /// As ``points(at:z:)``, if ``isSingle``.
+  /// As ``points(at:)`` on a flat map, if ``isSingle``.
   @inline(__always)
-  func point(at place: SIMD2<Double>, z: Double) throws -> SIMD2<Float>? {
-    if let ground { return try ground.point(at: place, z: z) }
+  func point(at place: SIMD2<Double>) -> SIMD2<Float>? {
     var place = place
     // The first copy that may be seen from the left.
     if let wrap { place.x += ((area.box.xMin - place.x) / wrap.width).rounded(.up) * wrap.width }
@@ -66,7 +76,7 @@ struct Pen {
     }
     guard let box = geometry.envelope else { return [] }
     if let ground {
-      let shape = try ground.shape(of: geometry, heightsOf: original, ratio: ratio, checking: check)
+      let shape = try ground.shape(of: geometry, heightsOf: original, ratio: ratio, margin: margin, checking: check)
       return shape.isEmpty ? [] : [shape]
     }
     return frames(of: box).compactMap { frame in

@@ -29,6 +29,8 @@ package struct PictureOptions: Sendable {
   package var isNumbered = false
   /// Only collects labels: what has none is left out.
   package var isOfLabels = false
+  /// Draws nothing, but keeps what is drawn of layers, for searches: ``ViewPicture/kept``.
+  package var isKept = false
 
   package init() {}
 }
@@ -56,6 +58,8 @@ package struct ViewPicture {
   package private(set) var items: [Item] = []
   /// Layers that are not drawn, as their references cannot be transformed to the view's.
   package private(set) var failed: [(object: ObjectReference, error: any Error)] = []
+  /// What is drawn of each layer, if it is kept: first the layer's own, then that of its tracks.
+  package private(set) var kept: [ObjectReference: [DrawnShapes]] = [:]
   package var words: PictureWriter { painter.words }
   /// Labels that are to be placed, layers from the bottom.
   private(set) var labels = LabelCandidates()
@@ -63,6 +67,8 @@ package struct ViewPicture {
   package let options: PictureOptions
   private let transformer: any CoordinateTransformer
   private var painter = Painter()
+  /// What is kept of the parts of the layer that is being drawn.
+  private var shapes: [DrawnShapes] = []
 
   /// - Parameters:
   ///   - rasters: drawn between the layers, as their indexes say.
@@ -72,7 +78,7 @@ package struct ViewPicture {
     _ check: CancellationCheck
   ) throws {
     (self.view, self.options, transformer) = (view, options, world.transformer)
-    if !options.isNumbered {
+    if !options.isNumbered, !options.isKept {
       if let ground = options.ground { drawImage(ground.backdrop(hasSky: options.hasSky), width: ground.width, of: ground) }
       if let hillshade = options.hillshade {
         let size = SIMD2(Float(view.screen.width), Float(view.screen.height))
@@ -87,19 +93,22 @@ package struct ViewPicture {
       }
       objects.append(layer.object)
       if options.isOfLabels, !layer.hasLabels { continue }
+      shapes = []
       let isFaded = layer.opacity < 1 && !options.isNumbered
       if isFaded { painter.words.beginGroup(opacity: Float(layer.opacity)) }
       do {
         func part(_ fraction: Double) throws { try check((Double(index) + fraction) / Double(layers.count)) }
-        for track in try layer.tracks(in: world, checking: { try part(0) }).reversed() { try draw(track.layer, part) }
+        let tracks = try layer.tracks(in: world, checking: { try part(0) })
+        for track in tracks.reversed() { try draw(track.layer, part) }
         try draw(layer, part)
+        if options.isKept { kept[layer.object] = shapes.reversed() }
       } catch let error as TransformError {
         failed.append((layer.object, error))
       }
       if isFaded { painter.words.endGroup() }
     }
     for raster in below { try draw(raster) { try check((Double(layers.count) + $0) / Double(layers.count + 1)) } }
-    guard !options.isNumbered, !options.isOfLabels else { return }
+    guard !options.isNumbered, !options.isOfLabels, !options.isKept else { return }
     try options.graticule?.draw(on: view, transformer, ratio: options.ratio, over: options.ground, besides: options.panels, &painter)
     if options.hasLocation { try drawLocation(in: world) }
   }
@@ -137,28 +146,32 @@ package struct ViewPicture {
 
   private mutating func draw(_ layer: DrawnLayer, _ check: CancellationCheck) throws {
     var view = view
+    if options.isKept { shapes.append(DrawnShapes()) }
     if let ground = options.ground {
-      guard let box = ground.box else { return }
+      // What is high above the ground may be seen before any other.
+      guard let box = layer.store.rises ? ground.earth : ground.box else { return }
       view = view.covering(box)
     }
     let clusters = try layer.clusters { try check(0.3 * $0) }
     try withoutActuallyEscaping(check) { check in
       var search = try LayerSearch(layer, clusters, nil, view, transformer) { try check(0.3) }
       let rows = try search.candidates(transformer) { try check(0.3 + 0.2 * $0) }
+      if options.isKept { shapes[shapes.count - 1].widen(to: search.reach) }
       let pen = Pen(search.area, view, ratio: options.ratio, on: options.ground)
-      let drawsPlain = !options.isNumbered && (!options.hasLabels || layer.labels.isEmpty) && pen.isSingle
+      let drawsPlain = !options.isNumbered && !options.isKept && (!options.hasLabels || layer.labels.isEmpty) && pen.isSingle
       var last = -1
       var selected: [(shapes: [ScreenShape], symbol: Symbol, number: UInt32?)] = []
       for start in stride(from: 0, to: rows.count, by: 4096) {
         try check(0.5 + 0.4 * Double(start) / Double(rows.count))
         let shown = try search.shown(Array(rows[start..<min(start + 4096, rows.count)]))
         let places = try search.area.transform.map { try search.positions(of: shown, $0) }
+        let seen = try pen.points(of: shown, in: layer.store, at: places)
         for (index, row) in shown.enumerated() {
           guard let feature = layer.store[row], feature.isVisible else { continue }
           let point = feature.point.map { places.map { $0[index] } ?? SIMD2($0.x, $0.y) }
           // Most pictures are mostly of points with few symbols.
           if drawsPlain, let point, !feature.isSelected, let number = layer.symbols.shared(by: feature) {
-            guard number >= 0, let place = try pen.point(at: point, z: feature.point?.z ?? .nan) else { continue }
+            guard number >= 0, let place = seen == nil ? pen.point(at: point) : seen?[index] else { continue }
             if number != last {
               guard let symbol = search.symbols.symbol(of: feature, layer) else { continue }
               painter.draw(symbol, at: place)
@@ -171,16 +184,19 @@ package struct ViewPicture {
           last = -1
           let shapes =
             if let point {
-              try pen.points(at: point, z: feature.point?.z ?? .nan).map { ScreenShape(points: [$0]) }
+              try (seen.map { [$0[index]].compactMap { $0 } } ?? pen.points(at: point)).map { ScreenShape(points: [$0]) }
             } else {
               try pen.shapes(of: feature) { try check(0.5) }
             }
           guard !shapes.isEmpty else { continue }
           let symbol = search.symbols.symbol(of: feature, layer)
+          if options.isKept {
+            for shape in shapes { self.shapes[self.shapes.count - 1].add(row, shape) }
+          }
           let color = feature.isSelected && options.hasSelection && !options.isNumbered ? layer.selectionColor : nil
           draw(shapes, symbol, id: feature.id, selected: point == nil ? nil : color)
           // Neighbours that are drawn later would cover half of the line.
-          if point == nil, color != nil, let symbol { selected.append((shapes, symbol, painter.number)) }
+          if point == nil, color != nil, !options.isKept, let symbol { selected.append((shapes, symbol, painter.number)) }
           guard options.hasLabels, !options.isNumbered, !layer.labels.isEmpty else { continue }
           collect(shapes, symbol, id: feature.id, layer.labels.labels(of: feature).map { $0.scaled(by: layer.symbolScale) })
         }
@@ -194,6 +210,9 @@ package struct ViewPicture {
       try clusters?.forEachItem(selectionColor: layer.selectionColor, checking: { try check(0.9 + 0.1 * $0) }) { item in
         guard case .point(let point?) = item.geometry, let place = try search.area.place(of: point) else { return }
         let shapes = try pen.points(at: place).map { ScreenShape(points: [$0]) }
+        if options.isKept, let row = layer.store.row(of: item.id), let symbol = item.symbol {
+          for shape in shapes { self.shapes[self.shapes.count - 1].add(cluster: row, shape, symbol) }
+        }
         draw(shapes, item.symbol, id: item.id, selected: options.hasSelection && !options.isNumbered ? item.selectionColor : nil)
         if options.hasLabels, !options.isNumbered { collect(shapes, item.symbol, id: item.id, item.labels) }
       }
@@ -201,7 +220,7 @@ package struct ViewPicture {
   }
 
   private mutating func draw(_ shapes: [ScreenShape], _ symbol: Symbol?, id: Int, selected: Color?) {
-    guard let symbol else { return }
+    guard let symbol, !options.isKept else { return }
     if options.isNumbered {
       items.append(Item(object: objects.count - 1, id: id))
       painter.number = UInt32(items.count)

@@ -22,6 +22,8 @@ package struct SceneGround: Sendable {
   private static let slack = 1.003
   /// The lowest ground, in metres.
   private static let lowest = -500.0
+  /// The greatest height above the ellipsoid at which something is drawn, in metres: squares of greater ones are no numbers.
+  static let ceiling = 1e12
   /// What is nearer than this to the eye's plane is not drawn, in metres.
   static let near = 0.1
 
@@ -50,6 +52,11 @@ package struct SceneGround: Sendable {
   let tiles: [Envelope?]
   /// Of all that is seen of the ground.
   let box: Envelope?
+  /// Of all ground, within a half turn of the camera.
+  var earth: Envelope {
+    let x = Geocentric.point(at: perspective.eye).x
+    return Envelope(xMin: x - 180, yMin: -90, xMax: x + 180, yMax: 90)
+  }
 
   var screen: Screen { perspective.screen }
   var tilesAcross: Int { (width + Self.tile - 1) / Self.tile }
@@ -183,17 +190,39 @@ package struct SceneGround: Sendable {
     }
     return positions.enumerated().map { index, position in
       let ground = hasRelief ? heights[index] : 0
-      let height = position.z.isFinite ? max(position.z, ground) : ground
+      let height = max(-Self.ceiling, min(position.z.isFinite ? max(position.z, ground) : ground, Self.ceiling))
       return perspective.place(of: Geocentric.position(of: Point(x: position.x, y: position.y, z: height)))
     }
   }
 
   /// Where a position is drawn; nil if it is hidden or not in the picture.
-  func point(at place: SIMD2<Double>, z: Double = .nan) throws -> SIMD2<Float>? {
-    guard place.x.isFinite, place.y.isFinite, let drawn = try raised([SIMD3(place.x, place.y, z)]).first, drawn.z > Self.near, isSeen(drawn)
-    else { return nil }
-    let point = onScreen(drawn)
-    return SIMD2(Float(point.x), Float(point.y))
+  func point(at place: SIMD2<Double>, z: Double = .nan, margin: Double = 0) throws -> SIMD2<Float>? {
+    try points(at: [SIMD3(place.x, place.y, z)], margin: margin)[0]
+  }
+
+  /// Where positions are drawn, as ``raised(_:)`` has them; nil for those that are hidden or not in the picture.
+  ///
+  /// - Parameter margin: how far outside of the picture they may be, in pixels; what is there is hidden as the picture's edge is.
+  func points(at places: [SIMD3<Double>], margin: Double) throws -> [SIMD2<Float>?] {
+    let edge = margin.isFinite ? min(max(margin, 0), 4096) : 0
+    var result = [SIMD2<Float>?](repeating: nil, count: places.count)
+    // Heights are read where something may be seen.
+    let relief = hasRelief ? GroundMesh.highest * max(surface.elevationExaggeration, 1) : 0
+    let near = places.indices.filter { index in
+      let place = places[index]
+      guard place.x.isFinite, place.y.isFinite else { return false }
+      let height = place.z.isFinite ? max(-Self.ceiling, min(place.z, Self.ceiling)) : 0
+      let own = perspective.place(of: Geocentric.position(of: Point(x: place.x, y: place.y, z: hasRelief ? height : max(height, 0))))
+      return maySee(own, radius: relief + 1 + abs(own.z) * 2 * edge / perspective.focus)
+    }
+    for (index, drawn) in zip(near, try raised(near.map { places[$0] })) where drawn.z > Self.near {
+      let point = onScreen(drawn)
+      let inside = pointwiseMax(.zero, pointwiseMin(point, SIMD2(screen.width - 1e-6, screen.height - 1e-6)))
+      guard abs(point.x - inside.x) <= edge, abs(point.y - inside.y) <= edge else { continue }
+      let (x, y) = (inside.x - screen.width / 2, inside.y - screen.height / 2)
+      if isSeen(SIMD3(x * drawn.z, y * drawn.z, drawn.z)) { result[index] = SIMD2(Float(point.x), Float(point.y)) }
+    }
+    return result
   }
 
   /// Whether a ball may be in front of the camera and between the sides of its picture.

@@ -10,6 +10,8 @@ extension SceneGround {
   private static let margin = 64.0
   /// Pixels between the places at which a line is laid on uneven ground.
   private static let step = 4.0
+  /// Edges of a line that are brought to the picture at once.
+  private static let part = 4096
   /// How often an edge is halved at most.
   private static let halvings = 12
 
@@ -18,32 +20,31 @@ extension SceneGround {
   /// - Parameters:
   ///   - original: the same geometry with its heights, which areas do not have.
   ///   - ratio: pixels to a device-independent pixel.
+  ///   - margin: how far outside of the picture points may be, in pixels.
   ///   - check: called every few thousand positions; throws to cancel.
   func shape(
-    of geometry: Geometry, heightsOf original: Geometry, ratio: Double, checking check: () throws -> Void
+    of geometry: Geometry, heightsOf original: Geometry, ratio: Double, margin: Double = 0, checking check: () throws -> Void
   ) throws -> ScreenShape {
     var shape = ScreenShape()
-    try collect(geometry, original, ratio, into: &shape, check)
+    try collect(geometry, original, ratio, margin, into: &shape, check)
     return shape
   }
 
   private func collect(
-    _ geometry: Geometry, _ original: Geometry, _ ratio: Double, into shape: inout ScreenShape, _ check: () throws -> Void
+    _ geometry: Geometry, _ original: Geometry, _ ratio: Double, _ margin: Double, into shape: inout ScreenShape, _ check: () throws -> Void
   ) throws {
     switch (geometry, original) {
     case (.point(let place?), .point(let point?)):
-      if let point = try self.point(at: SIMD2(place.x, place.y), z: point.z ?? .nan) { shape.points.append(point) }
+      if let point = try self.point(at: SIMD2(place.x, place.y), z: point.z ?? .nan, margin: margin) { shape.points.append(point) }
     case (.multiPoint(let places), .multiPoint(let points)):
-      for place in Self.run(places, points) {
-        if let point = try self.point(at: SIMD2(place.x, place.y), z: place.z) { shape.points.append(point) }
-      }
+      shape.points += try self.points(at: Self.run(places, points), margin: margin).compactMap { $0 }
     case (.lineString(let line), .lineString(let own)): shape.lines += try lines(Self.run(line, own), ratio, check)
     case (.multiLineString(let lines), .multiLineString(let own)):
       for (line, own) in zip(lines, own) { shape.lines += try self.lines(Self.run(line, own), ratio, check) }
     case (.polygon(let rings), _): try collect(rings, ratio, into: &shape, check)
     case (.multiPolygon(let polygons), _): for rings in polygons { try collect(rings, ratio, into: &shape, check) }
     case (.collection(let parts), .collection(let own)):
-      for (part, own) in zip(parts, own) { try collect(part, own, ratio, into: &shape, check) }
+      for (part, own) in zip(parts, own) { try collect(part, own, ratio, margin, into: &shape, check) }
     default: return
     }
   }
@@ -63,7 +64,7 @@ extension SceneGround {
   private func dense(_ run: [SIMD3<Double>], _ check: () throws -> Void) throws -> [SIMD3<Double>] {
     guard var last = run.first else { return [] }
     func geocentric(_ position: SIMD3<Double>) -> SIMD3<Double> {
-      Geocentric.position(of: Point(x: position.x, y: position.y, z: position.z.isFinite ? position.z : level))
+      Geocentric.position(of: Point(x: position.x, y: position.y, z: position.z.isFinite ? max(-Self.ceiling, min(position.z, Self.ceiling)) : level))
     }
     let relief = hasRelief ? GroundMesh.highest * max(surface.elevationExaggeration, 1) : 0
     var result = [last]
@@ -81,9 +82,12 @@ extension SceneGround {
       add(from, middle, start, between, halvings - 1)
       add(middle, to, between, end, halvings - 1)
     }
-    var start = geocentric(last)
-    for (index, next) in run.dropFirst().enumerated() {
-      if index & 255 == 255 { try check() }
+    var (start, checked) = (geocentric(last), 0)
+    for next in run.dropFirst() {
+      if result.count > checked + 1024 {
+        try check()
+        checked = result.count
+      }
       let end = geocentric(next)
       add(last, next, start, end, Self.halvings)
       (last, start) = (next, end)
@@ -92,9 +96,20 @@ extension SceneGround {
   }
 
   private func lines(_ run: [SIMD3<Double>], _ ratio: Double, _ check: () throws -> Void) throws -> [[SIMD2<Float>]] {
-    let run = try dense(run, check)
     guard run.allSatisfy({ $0.x.isFinite && $0.y.isFinite }) else { return [] }
-    return try seen(try raised(run), ratio, check)
+    var lines: [[SIMD2<Float>]] = []
+    // In parts, as a line that goes to and fro needs very many positions.
+    for start in stride(from: 0, to: run.count - 1, by: Self.part) {
+      let part = try dense(Array(run[start..<min(start + Self.part + 1, run.count)]), check)
+      let found = try seen(try raised(part), ratio, check)
+      if let end = lines.last?.last, let next = found.first?.first, (next - end).norm < 1e-3 {
+        lines[lines.count - 1] += found[0].dropFirst()
+        lines += found.dropFirst()
+      } else {
+        lines += found
+      }
+    }
+    return lines
   }
 
   /// The parts of a line, given as the camera has it, that are in the picture and not hidden.

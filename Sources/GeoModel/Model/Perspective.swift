@@ -144,12 +144,10 @@ extension BaseSurface {
     isCancelled: @escaping @Sendable () -> Bool
   ) throws -> (heights: [Double], factor: Double)? {
     guard !points.isEmpty else { return ([], elevationExaggeration) }
-    let found = try elevations(
+    let found = try samples(
       at: points, reference: .wgs84, interpolation: .bilinear, stopsAtNoData: false, transformer: transformer,
       onlyKept: onlyKept, isCancelled: isCancelled)
-    return found.map { elevations in
-      (elevations.map { if case .value(let height, _, _) = $0 { height } else { 0 } }, elevationExaggeration)
-    }
+    return found.map { samples in (samples.heights.map { $0.isNaN ? 0 : $0 }, elevationExaggeration) }
   }
 }
 

@@ -314,7 +314,7 @@ extension World {
     return fitted
   }
 
-  /// The area of use of a spatial reference, fitted to the screen.
+  /// The area of use of a spatial reference, fitted to the screen; where longitudes and latitudes of WGS 84 have no place, what is around 0, 0.
   func worldCamera(
     in info: SpatialReferenceInfo, on screen: Screen
   ) throws(ModelError) -> (Camera, Viewpoint) {
@@ -330,6 +330,10 @@ extension World {
       guard let camera else { throw ModelError.emptyGeometry }
       let center = try transformer.transform(camera.center, from: info.reference, to: .wgs84)
       return (camera, camera.viewpoint(center, .wgs84))
+    } catch TransformError.noOperation {
+      // Of another celestial body.
+      let camera = Camera(x: 0, y: 0, scale: 1e8, rotation: 0)
+      return (camera, camera.viewpoint(camera.center, info.reference))
     } catch let error as TransformError {
       throw .transform(error)
     } catch {

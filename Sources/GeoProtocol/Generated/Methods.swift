@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e16c18ddbadd7a67"
+  public static let hash = "b31da3df99d44d0e"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1713,9 +1713,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
-      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "maxBytes",
+      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "projection", "maxBytes",
       "returnPopupsOnly", "returnGeometry", "offset"], required: ["view", "screenPoint"],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
+      errors: [.resultTooLarge, .readFailed, .readerFailed, .changedWhileRead, .unknownId, .wrongKind, .outOfRange,
+      .contentModified, .painterFailed]
     ),
     MethodInfo(
       name: "view/render", domain: "view", shape: .task, since: "0.7.0",
@@ -1743,9 +1744,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",
-      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "mode"], required: ["view",
-      "screenPoint"],
-      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified, .painterFailed]
+      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "projection", "mode"],
+      required: ["view", "screenPoint"],
+      errors: [.readFailed, .readerFailed, .changedWhileRead, .unknownId, .wrongKind, .outOfRange, .contentModified,
+      .painterFailed]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

@@ -641,7 +641,7 @@ package enum ParamMembers {
     "view/getVisibleArea": params(["view", "spatialReference"]),
     "view/identify": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
-      "maxBytes", "returnPopupsOnly", "returnGeometry", "offset"
+      "projection", "maxBytes", "returnPopupsOnly", "returnGeometry", "offset"
     ]),
     "view/render": params([
       "format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
@@ -658,7 +658,8 @@ package enum ParamMembers {
     ]),
     "view/labels": params(["projection", "view"]),
     "view/select": params([
-      "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"
+      "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
+      "projection", "mode"
     ]),
     "view/setLocationDisplay": params([
       "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "navigationPointHeightFactor",

@@ -43,7 +43,7 @@ public enum PictureProtocol {
   public enum SceneProjection: String, WireEnum {
     /// As the camera sees it.
     case perspective
-    /// Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn.
+    /// Flat, from straight above, in longitudes and latitudes.
     case above
   }
 
@@ -419,9 +419,9 @@ public enum PictureProtocol {
     }
   }
 
-  /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but for scenes
-  /// in perspective, which it searches from above): colours, opacities, dashes and patterns are ignored, and the
-  /// location and the layout are not drawn. Texts are boxes. Lines are at least a pixel wide.
+  /// What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel: colours,
+  /// opacities, dashes and patterns are ignored, and the location and the layout are not drawn. Texts are boxes.
+  /// Lines are at least a pixel wide.
   public struct PickedItems: JSONDecodable, JSONEncodable, Sendable {
     /// In base64, for each pixel in rows from the top, a number of 32 bits, little-endian: 0, or the place in `items`
     /// of what is on top, counted from 1.

@@ -2209,8 +2209,7 @@ public enum ViewProtocol {
   /// Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.
   /// Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a
   /// group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have
-  /// those that are hidden, out of their scale range or not loaded. Features that filters hide are not found. A scene
-  /// is searched as it is seen from straight above, whatever its camera is (`projection` of `view/render`).
+  /// those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.
   ///
   /// The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A
   /// marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its width, with round
@@ -2221,10 +2220,9 @@ public enum ViewProtocol {
   /// their outline, at least 1. Texts are boxes with their halos, as large as the fonts make them with which pictures
   /// are drawn, or as `textMetrics` of `initialize` says.
   ///
-  /// Labels are found where `view/labels` answers them, in scenes with the `projection` from above: a feature by its
-  /// label, or else by its symbol. They lie above everything, but the results are by layer nevertheless. Where labels
-  /// are not yet placed since their view, its layers or their features have changed, this takes as long as
-  /// `view/labels`.
+  /// Labels are found where `view/labels` answers them, in scenes with the same `projection`: a feature by its label,
+  /// or else by its symbol. They lie above everything, but the results are by layer nevertheless. Where labels are
+  /// not yet placed since their view, its layers or their features have changed, this takes as long as `view/labels`.
   ///
   /// Where points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query`
   /// answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie
@@ -2237,12 +2235,18 @@ public enum ViewProtocol {
   ///
   /// Positions are transformed to the map's reference and joined by straight lines there; a feature that has a
   /// position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is
-  /// found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes
-  /// screen and ground are related as on a flat map of the view's center, scale and rotation, without heights.
+  /// found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees.
+  ///
+  /// A scene is searched as `view/render` draws it on the view's screen with the same `projection` and a `pixelRatio`
+  /// of 1. In perspective the shapes of that picture are searched: what ground or the earth hides is not found, an
+  /// area is found where ground that is in it is seen, heights count, and what covers what is as in the picture. The
+  /// first search since the view, its layers or their features have changed projects everything that the view shows,
+  /// as a picture does, and reads the heights that it needs; those after it are quick. `above`, screen and ground are
+  /// related as on a flat map of the view's center, scale and rotation, without heights.
   public enum Identify {
     public static let name: StaticString = "view/identify"
 
-    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch, FeatureProtocol.ResultSize {
+    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch, PictureProtocol.ScenePicture, FeatureProtocol.ResultSize {
       /// The view.
       public var view: String
       /// The point, on the screen, edges included.
@@ -2256,6 +2260,8 @@ public enum ViewProtocol {
       public var overlay: String?
       /// Maximum number of features and clusters of each layer and overlay; those drawn last are returned.
       public var maximumResults: Int
+      /// How a scene is drawn; a map is always flat.
+      public var projection: PictureProtocol.SceneProjection
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
       /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
@@ -2271,8 +2277,8 @@ public enum ViewProtocol {
 
       public init(
         view: String, screenPoint: ViewProtocol.ScreenPoint, tolerance: Double = 0, layer: String? = nil,
-        overlay: String? = nil, maximumResults: Int = 1, maxBytes: Int? = nil, returnPopupsOnly: Bool = false,
-        returnGeometry: Bool = true, offset: Int = 0
+        overlay: String? = nil, maximumResults: Int = 1, projection: PictureProtocol.SceneProjection = .perspective,
+        maxBytes: Int? = nil, returnPopupsOnly: Bool = false, returnGeometry: Bool = true, offset: Int = 0
       ) {
         self.view = view
         self.screenPoint = screenPoint
@@ -2280,6 +2286,7 @@ public enum ViewProtocol {
         self.layer = layer
         self.overlay = overlay
         self.maximumResults = maximumResults
+        self.projection = projection
         self.maxBytes = maxBytes
         self.returnPopupsOnly = returnPopupsOnly
         self.returnGeometry = returnGeometry
@@ -2300,6 +2307,8 @@ public enum ViewProtocol {
         self.maximumResults = try maximumResults.isPresent
           ? maximumResults.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 }
           : 1
+        let projection = json["projection"]
+        self.projection = try projection.isPresent ? PictureProtocol.SceneProjection(from: projection) : .perspective
         let maxBytes = json["maxBytes"]
         self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let returnPopupsOnly = json["returnPopupsOnly"]
@@ -2348,8 +2357,8 @@ public enum ViewProtocol {
   }
 
   /// Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify`
-  /// finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it, which `view/identify`
-  /// searches from above.
+  /// finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it: ground hides what is
+  /// behind it, but layers, and what is in them, cover each other in drawing order, not by how near they are.
   public enum Render {
     public static let name: StaticString = "view/render"
 
@@ -2805,7 +2814,7 @@ public enum ViewProtocol {
   public enum Select {
     public static let name: StaticString = "view/select"
 
-    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch {
+    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch, PictureProtocol.ScenePicture {
       /// The view.
       public var view: String
       /// The point, on the screen, edges included.
@@ -2819,12 +2828,15 @@ public enum ViewProtocol {
       public var overlay: String?
       /// Maximum number of features and clusters of each layer and overlay; those drawn last are returned.
       public var maximumResults: Int
+      /// How a scene is drawn; a map is always flat.
+      public var projection: PictureProtocol.SceneProjection
       /// The mode.
       public var mode: OverlayProtocol.SelectionMode
 
       public init(
         view: String, screenPoint: ViewProtocol.ScreenPoint, tolerance: Double = 0, layer: String? = nil,
-        overlay: String? = nil, maximumResults: Int = 1, mode: OverlayProtocol.SelectionMode = .new
+        overlay: String? = nil, maximumResults: Int = 1, projection: PictureProtocol.SceneProjection = .perspective,
+        mode: OverlayProtocol.SelectionMode = .new
       ) {
         self.view = view
         self.screenPoint = screenPoint
@@ -2832,6 +2844,7 @@ public enum ViewProtocol {
         self.layer = layer
         self.overlay = overlay
         self.maximumResults = maximumResults
+        self.projection = projection
         self.mode = mode
       }
 
@@ -2849,6 +2862,8 @@ public enum ViewProtocol {
         self.maximumResults = try maximumResults.isPresent
           ? maximumResults.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 }
           : 1
+        let projection = json["projection"]
+        self.projection = try projection.isPresent ? PictureProtocol.SceneProjection(from: projection) : .perspective
         let mode = json["mode"]
         self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .new
       }

@@ -11,6 +11,7 @@ import Planning
 struct Identification: Sendable {
   let world: World
   private let view: View
+  private let isPerspective: Bool
   private let circle: ScreenCircle
   private let limit: Int
   /// The layer, group or overlay to search; nil for all in the view.
@@ -34,8 +35,9 @@ struct Identification: Sendable {
   }
 
   /// - Throws: if the view does not show the given layer or overlay, or the point is outside the screen.
-  init(_ params: some ViewProtocol.ScreenSearch, in world: World) throws {
+  init(_ params: some ViewProtocol.ScreenSearch & PictureProtocol.ScenePicture, in world: World) throws {
     view = try world.views.require(ID(params.view))
+    isPerspective = params.projection == .perspective && view.perspective(in: world) != nil
     try Self.check(params.screenPoint.x, within: view.screen.width, "x", "width")
     try Self.check(params.screenPoint.y, within: view.screen.height, "y", "height")
     switch (params.layer, params.overlay) {
@@ -65,9 +67,14 @@ struct Identification: Sendable {
       case _?: .layers { groups(around: $0) != nil }
       }
     let drawn = try ViewSnapshot(of: view.id, in: world, extent).layers
-    let hasLabels = drawn.contains(where: \.hasLabels)
-    let parts = share.split(by: hasLabels ? 1 : 0, 1)
-    let labels = hasLabels ? try worker.placedLabels(of: view, in: world, parts[0]) : [:]
+    let isPlaced = isPerspective || drawn.contains(where: \.hasLabels)
+    let parts = share.split(by: isPlaced ? (isPerspective ? 9 : 1) : 0, 1)
+    var placed = LabelMemory.Placed()
+    if isPlaced {
+      var rendering = try Rendering(view.id, width: nil, height: nil, hasLocation: false, in: world)
+      rendering.isPerspective = isPerspective
+      placed = try worker.placed(in: rendering, parts[0])
+    }
     let layers = drawn.reversed().map { layer in
       (layer, layer.stratum == .overlay ? [] : groups(around: LayerID(layer.object.id)) ?? [])
     }
@@ -75,23 +82,28 @@ struct Identification: Sendable {
     return try zip(layers, shares).flatMap { (layer, share) in
       let tracks = try layer.0.tracks(in: world) { try share.work?.checkCancelled() }
       let parts = [(kind: layer.0.entityFeatures(in: world), layer: layer.0)] + tracks.map { ($0.kind, $0.layer) }
-      let all = try zip(parts, share.split(by: parts.map { $0.layer.store.count + 1 })).map { (part, share) in
+      if let error = placed.failed[layer.0.object] {
+        return [Found(layer: layer.0, kind: parts[0].kind, groups: layer.1, hits: Hits(), error: error)]
+      }
+      let shapes = placed.shapes?[layer.0.object]
+      let all = try zip(parts, share.split(by: parts.map { $0.layer.store.count + 1 })).enumerated().map { (index, part) in
         // Tracks have no labels.
-        let labels = part.kind ?? .entities == .entities ? labels[part.layer.object] ?? [] : []
-        return try found(in: part.layer, part.kind, layer.1, labels, worker.searchMeter, share)
+        let labels = index == 0 ? placed.labels[layer.0.object] ?? [] : []
+        return try found(in: part.0.layer, part.0.kind, layer.1, labels, on: shapes?[index], worker.searchMeter, part.1)
       }
       return all[0].error == nil ? all : [all[0]]
     }
   }
 
   private func found(
-    in layer: DrawnLayer, _ kind: EntityFeatures?, _ groups: [Layer], _ labels: [PlacedLabel], _ meter: TextMeter?, _ share: WorkShare
+    in layer: DrawnLayer, _ kind: EntityFeatures?, _ groups: [Layer], _ labels: [PlacedLabel],
+    on shapes: DrawnShapes?, _ meter: TextMeter?, _ share: WorkShare
   ) throws -> Found {
     do {
       let shares = share.split(by: 1, 1)
       let clusters = try layer.clusters(checking: shares[0].checkpoint)
       let hits = try layer.hits(
-        in: circle, of: view, limit: limit, clusters: clusters, labels: labels, world.transformer, meter,
+        in: circle, of: view, limit: limit, clusters: clusters, labels: labels, on: shapes, world.transformer, meter,
         checking: shares[1].checkpoint
       ) { try share.work?.checkCancelled() }
       return Found(layer: layer, kind: kind, groups: groups, hits: hits, clusters: clusters, error: nil)

@@ -157,7 +157,7 @@ struct Rendering: Sendable {
   }
 
   /// What a scene's camera sees of the ground, or the shaded ground from above.
-  private func addGround(
+  func addGround(
     to options: inout PictureOptions, ratio: Double, hasSky: Bool, _ worker: Worker, _ share: WorkShare
   ) throws {
     guard let (perspective, surface) = view.perspective(in: world) else { return }

@@ -16882,6 +16882,7 @@ class ViewMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         maximum_results: int | None = None,
+        projection: t.SceneProjection | None = None,
         max_bytes: int | None = None,
         return_popups_only: bool | None = None,
         return_geometry: bool | None = None,
@@ -16892,8 +16893,7 @@ class ViewMethods(AsyncCaller):
         view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers,
         each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays
         without a hit have no result, nor have those that are hidden, out of their scale range or not
-        loaded. Features that filters hide are not found. A scene is searched as it is seen from straight
-        above, whatever its camera is (`projection` of `view/render`).
+        loaded. Features that filters hide are not found.
 
         The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance`
         away. A marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its
@@ -16905,8 +16905,8 @@ class ViewMethods(AsyncCaller):
         their halos, as large as the fonts make them with which pictures are drawn, or as `textMetrics` of
         `initialize` says.
 
-        Labels are found where `view/labels` answers them, in scenes with the `projection` from above: a
-        feature by its label, or else by its symbol. They lie above everything, but the results are by layer
+        Labels are found where `view/labels` answers them, in scenes with the same `projection`: a feature by
+        its label, or else by its symbol. They lie above everything, but the results are by layer
         nevertheless. Where labels are not yet placed since their view, its layers or their features have
         changed, this takes as long as `view/labels`.
 
@@ -16923,7 +16923,14 @@ class ViewMethods(AsyncCaller):
         Positions are transformed to the map's reference and joined by straight lines there; a feature that
         has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and
         each copy is found. When the poles of the map are at infinity, latitudes are clamped to
-        85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's
+        85.0511287798066 degrees.
+
+        A scene is searched as `view/render` draws it on the view's screen with the same `projection` and a
+        `pixelRatio` of 1. In perspective the shapes of that picture are searched: what ground or the earth
+        hides is not found, an area is found where ground that is in it is seen, heights count, and what
+        covers what is as in the picture. The first search since the view, its layers or their features have
+        changed projects everything that the view shows, as a picture does, and reads the heights that it
+        needs; those after it are quick. `above`, screen and ground are related as on a flat map of the view's
         center, scale and rotation, without heights.
 
         Args:
@@ -16935,6 +16942,7 @@ class ViewMethods(AsyncCaller):
             overlay: Only this overlay of the view; without `layer`.
             maximum_results: Maximum number of features and clusters of each layer and overlay; those
                 drawn last are returned. (in 1...10000; default 1)
+            projection: How a scene is drawn; a map is always flat. (default "perspective")
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -16963,6 +16971,10 @@ class ViewMethods(AsyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
 
@@ -16979,6 +16991,7 @@ class ViewMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "maximumResults": maximum_results,
+                    "projection": projection,
                     "maxBytes": max_bytes,
                     "returnPopupsOnly": return_popups_only,
                     "returnGeometry": return_geometry,
@@ -17012,7 +17025,8 @@ class ViewMethods(AsyncCaller):
     ) -> t.ViewRenderResult:
         """Draws what the view shows: layers, overlays, labels and the location of its display, each as
         `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera
-        sees it, which `view/identify` searches from above.
+        sees it: ground hides what is behind it, but layers, and what is in them, cover each other in
+        drawing order, not by how near they are.
 
         Args:
             view: The view.
@@ -17359,6 +17373,7 @@ class ViewMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         maximum_results: int | None = None,
+        projection: t.SceneProjection | None = None,
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewSelectResult:
@@ -17377,6 +17392,7 @@ class ViewMethods(AsyncCaller):
             overlay: Only this overlay of the view; without `layer`.
             maximum_results: Maximum number of features and clusters of each layer and overlay; those
                 drawn last are returned. (in 1...10000; default 1)
+            projection: How a scene is drawn; a map is always flat. (default "perspective")
             mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -17392,6 +17408,10 @@ class ViewMethods(AsyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
 
@@ -17408,6 +17428,7 @@ class ViewMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "maximumResults": maximum_results,
+                    "projection": projection,
                     "mode": mode,
                     "meta": meta,
                 }

@@ -16784,6 +16784,7 @@ class ViewMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         maximum_results: int | None = None,
+        projection: t.SceneProjection | None = None,
         max_bytes: int | None = None,
         return_popups_only: bool | None = None,
         return_geometry: bool | None = None,
@@ -16794,8 +16795,7 @@ class ViewMethods(SyncCaller):
         view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers,
         each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays
         without a hit have no result, nor have those that are hidden, out of their scale range or not
-        loaded. Features that filters hide are not found. A scene is searched as it is seen from straight
-        above, whatever its camera is (`projection` of `view/render`).
+        loaded. Features that filters hide are not found.
 
         The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance`
         away. A marker has its shape, size, angle, offsets and outline, with sharp corners; a line has its
@@ -16807,8 +16807,8 @@ class ViewMethods(SyncCaller):
         their halos, as large as the fonts make them with which pictures are drawn, or as `textMetrics` of
         `initialize` says.
 
-        Labels are found where `view/labels` answers them, in scenes with the `projection` from above: a
-        feature by its label, or else by its symbol. They lie above everything, but the results are by layer
+        Labels are found where `view/labels` answers them, in scenes with the same `projection`: a feature by
+        its label, or else by its symbol. They lie above everything, but the results are by layer
         nevertheless. Where labels are not yet placed since their view, its layers or their features have
         changed, this takes as long as `view/labels`.
 
@@ -16825,7 +16825,14 @@ class ViewMethods(SyncCaller):
         Positions are transformed to the map's reference and joined by straight lines there; a feature that
         has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and
         each copy is found. When the poles of the map are at infinity, latitudes are clamped to
-        85.0511287798066 degrees. In scenes screen and ground are related as on a flat map of the view's
+        85.0511287798066 degrees.
+
+        A scene is searched as `view/render` draws it on the view's screen with the same `projection` and a
+        `pixelRatio` of 1. In perspective the shapes of that picture are searched: what ground or the earth
+        hides is not found, an area is found where ground that is in it is seen, heights count, and what
+        covers what is as in the picture. The first search since the view, its layers or their features have
+        changed projects everything that the view shows, as a picture does, and reads the heights that it
+        needs; those after it are quick. `above`, screen and ground are related as on a flat map of the view's
         center, scale and rotation, without heights.
 
         Args:
@@ -16837,6 +16844,7 @@ class ViewMethods(SyncCaller):
             overlay: Only this overlay of the view; without `layer`.
             maximum_results: Maximum number of features and clusters of each layer and overlay; those
                 drawn last are returned. (in 1...10000; default 1)
+            projection: How a scene is drawn; a map is always flat. (default "perspective")
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -16865,6 +16873,10 @@ class ViewMethods(SyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
 
@@ -16881,6 +16893,7 @@ class ViewMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "maximumResults": maximum_results,
+                    "projection": projection,
                     "maxBytes": max_bytes,
                     "returnPopupsOnly": return_popups_only,
                     "returnGeometry": return_geometry,
@@ -16914,7 +16927,8 @@ class ViewMethods(SyncCaller):
     ) -> t.ViewRenderResult:
         """Draws what the view shows: layers, overlays, labels and the location of its display, each as
         `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera
-        sees it, which `view/identify` searches from above.
+        sees it: ground hides what is behind it, but layers, and what is in them, cover each other in
+        drawing order, not by how near they are.
 
         Args:
             view: The view.
@@ -17261,6 +17275,7 @@ class ViewMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         maximum_results: int | None = None,
+        projection: t.SceneProjection | None = None,
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewSelectResult:
@@ -17279,6 +17294,7 @@ class ViewMethods(SyncCaller):
             overlay: Only this overlay of the view; without `layer`.
             maximum_results: Maximum number of features and clusters of each layer and overlay; those
                 drawn last are returned. (in 1...10000; default 1)
+            projection: How a scene is drawn; a map is always flat. (default "perspective")
             mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -17294,6 +17310,10 @@ class ViewMethods(SyncCaller):
             OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
                 beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
                 no room on the screen, the index of a band that a raster does not have.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
 
@@ -17310,6 +17330,7 @@ class ViewMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "maximumResults": maximum_results,
+                    "projection": projection,
                     "mode": mode,
                     "meta": meta,
                 }

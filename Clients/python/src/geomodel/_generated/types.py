@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "e16c18ddbadd7a67"
+PROTOCOL_HASH = "b31da3df99d44d0e"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5261,7 +5261,7 @@ SceneProjection = Literal["perspective", "above"]
 """How a scene is drawn.
 
 `perspective`: As the camera sees it.
-`above`: Flat, from straight above, in longitudes and latitudes: as `view/identify` finds what is drawn.
+`above`: Flat, from straight above, in longitudes and latitudes.
 """
 
 TextMetrics = Literal["fonts", "estimated"]
@@ -5381,10 +5381,9 @@ class Graticule(TypedDict):
 
 
 class PickedItems(TypedDict):
-    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel (but
-    for scenes in perspective, which it searches from above): colours, opacities, dashes and patterns are
-    ignored, and the location and the layout are not drawn. Texts are boxes. Lines are at least a pixel
-    wide.
+    """What is drawn at each pixel of a picture, as `view/identify` finds it in the middle of the pixel:
+    colours, opacities, dashes and patterns are ignored, and the location and the layout are not drawn.
+    Texts are boxes. Lines are at least a pixel wide.
     """
 
     pixels: str
