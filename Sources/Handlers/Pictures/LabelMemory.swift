@@ -63,7 +63,8 @@ package final class LabelMemory: Sendable {
   ///   - check: called while another task makes it; throws to cancel.
   ///   - place: makes it, if it is not kept.
   func placed(
-    of view: View, _ metrics: PictureProtocol.TextMetrics, isPerspective: Bool, in world: World, checking check: () throws -> Void, else place: () throws -> Placed
+    of view: View, _ metrics: PictureProtocol.TextMetrics, isPerspective: Bool, in world: World, checking check: () throws -> Void,
+    else place: () throws -> Placed
   ) throws -> Placed {
     let key = Key(view, metrics, isPerspective, in: world)
     let entry = kept.withLock { kept in
