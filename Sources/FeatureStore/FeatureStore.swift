@@ -128,6 +128,11 @@ public struct FeatureStore: Sendable {
   /// Whether no feature has a geometry other than a point. O(1).
   public var isOfPoints: Bool { lateIndex != nil || keptIndex.boxes.count == 0 }
 
+  /// Whether there are all rows from 0 on, each with a geometry that has an extent, in the drawing order.
+  package var isDense: Bool {
+    nextRow == count && lateIndex == nil && keptIndex.count == count && !hasZIndexes && slots.dropLast().allSatisfy { $0.chunk.count == FeatureChunk.capacity }
+  }
+
   /// Whether the drawing order is the order of rows.
   public var drawsInOrderOfRows: Bool { !hasZIndexes }
 
