@@ -6,6 +6,7 @@ extension FeatureStore {
   /// Some rows of a chunk, ascending.
   package struct ChunkRows: Sendable {
     fileprivate let slot: Int
+    package let base: UInt32
     package let chunk: FeatureChunk
     /// The rows' positions in the list of which they are.
     package let range: Range<Int>
@@ -20,12 +21,15 @@ extension FeatureStore {
     fileprivate let seen: UInt8
   }
 
-  /// The chunks of ascending rows.
-  package func chunks(of rows: [UInt32]) -> [ChunkRows] {
+  /// The chunks of ascending rows; nil for all rows of a store that ``isDense``.
+  package func chunks(of rows: [UInt32]?) -> [ChunkRows] {
+    guard let rows else {
+      return slots.enumerated().map { ChunkRows(slot: $0, base: $1.base, chunk: $1.chunk, range: 0..<$1.chunk.count) }
+    }
     var chunks: [ChunkRows] = []
     chunks.reserveCapacity(slots.count)
     forEachChunk(of: rows) { chunk, range in
-      if let slot = slot(of: chunk.base) { chunks.append(ChunkRows(slot: slot, chunk: chunk.chunk, range: range)) }
+      if let slot = slot(of: chunk.base) { chunks.append(ChunkRows(slot: slot, base: chunk.base, chunk: chunk.chunk, range: range)) }
     }
     return chunks
   }

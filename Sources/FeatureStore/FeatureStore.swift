@@ -131,6 +131,11 @@ public struct FeatureStore: Sendable {
   /// Whether a position may have a Z above 0. O(positions), as far as the first that has.
   public var rises: Bool { slots.contains { $0.chunk.geometry.rises } }
 
+  /// Whether there are all rows from 0 on, each with a geometry that has an extent, in the drawing order.
+  package var isDense: Bool {
+    nextRow == count && lateIndex == nil && keptIndex.count == count && !hasZIndexes && slots.dropLast().allSatisfy { $0.chunk.count == FeatureChunk.capacity }
+  }
+
   /// Whether the drawing order is the order of rows.
   public var drawsInOrderOfRows: Bool { !hasZIndexes }
 

@@ -69,9 +69,9 @@ package struct GeometryColumn: Sendable {
   var isEveryPacked: Bool {
     guard isPacked else { return false }
     // The loop vectorizes.
-    var isEvery = true
-    for x in x { isEvery = isEvery && !x.isNaN }
-    return isEvery
+    var missing = 0
+    for x in x { missing &+= x == x ? 0 : 1 }
+    return missing == 0
   }
 
   package subscript(row: Int) -> Geometry? {

@@ -19,6 +19,9 @@ struct IDColumn: Sendable {
     (run.lowerBound, list.isEmpty ? nil : list.withUnsafeBufferPointer(\.baseAddress))
   }
 
+  /// All ids, if they are consecutive.
+  var consecutive: Range<Int>? { list.isEmpty && !run.isEmpty ? run : nil }
+
   mutating func append(_ ids: ArraySlice<Int>) {
     guard let first = ids.first else { return }
     if list.isEmpty, run.isEmpty || run.upperBound == first, zip(ids, ids.dropFirst()).allSatisfy({ $0 + 1 == $1 }) {

@@ -16,7 +16,8 @@ package struct StoreCopy: Sendable {
   package typealias Geometries = GeometryColumn
 
   private let source: FeatureStore
-  private let rows: [UInt32]
+  /// Nil for all of a dense source.
+  private let rows: [UInt32]?
   private let columns: [Int]
 
   /// One chunk of the result.
@@ -34,20 +35,26 @@ package struct StoreCopy: Sendable {
   }
 
   /// - Parameters:
-  ///   - rows: existing rows of the source, each once, in the order of the result.
+  ///   - rows: existing rows of the source, each once, in the order of the result; nil for all of a source that ``FeatureStore/isDense``.
   ///   - columns: columns of the source, each once.
-  package init(of source: FeatureStore, rows: [UInt32], columns: [Int]) {
+  package init(of source: FeatureStore, rows: [UInt32]?, columns: [Int]) {
     (self.source, self.rows, self.columns) = (source, rows, columns)
   }
 
-  package var chunkCount: Int { (rows.count + Self.size - 1) / Self.size }
+  package var chunkCount: Int { ((rows?.count ?? source.count) + Self.size - 1) / Self.size }
 
   /// Makes a chunk, which has ``size`` rows but for the last.
   ///
   /// - Parameter geometry: the geometries of its rows; nil for those of the source.
   package func chunk(_ number: Int, _ geometry: GeometryColumn? = nil) -> Chunk {
-    let rows = rows[number * Self.size..<min((number + 1) * Self.size, rows.count)]
-    guard let whole = source.slot(ofExactly: rows) else { return gathered(rows, geometry) }
+    let whole: FeatureStore.Slot
+    if let rows {
+      let rows = rows[number * Self.size..<min((number + 1) * Self.size, rows.count)]
+      guard let slot = source.slot(ofExactly: rows) else { return gathered(rows, geometry) }
+      whole = slot
+    } else {
+      whole = source.slots[number]
+    }
     let chunk = whole.chunk.sharing(columns, geometry)
     return Chunk(
       chunk, seen: columns.indices.map { chunk.index(of: $0).map { chunk.columns[$0].seen } ?? 0 },
@@ -101,7 +108,12 @@ extension FeatureStore {
   /// Adds a chunk without entering its rows into the index.
   fileprivate mutating func append(_ chunk: FeatureChunk, seen: [UInt8]) {
     for (column, seen) in seen.enumerated() { schema.note(seen, in: column) }
-    noteIDs(chunk.ids.values[...], of: chunk, from: 0, base: nextRow)
+    if let ids = chunk.ids.consecutive, chunk.isOrdered, ids.lowerBound > orderedIDs.last?.last ?? -1 {
+      nextID = max(nextID, ids.upperBound)
+      orderedIDs.append(OrderedIDs(base: nextRow, first: ids.lowerBound, last: ids.upperBound - 1))
+    } else {
+      noteIDs(chunk.ids.values[...], of: chunk, from: 0, base: nextRow)
+    }
     slots.append(Slot(base: nextRow, chunk: chunk))
     nextRow += UInt32(chunk.count)
     count += chunk.count

@@ -21,8 +21,8 @@ extension FeatureChunk {
       guard let values = reader.values(ofAligned: column), values.words.count == count, values.nullWords.allSatisfy({ $0 == 0 })
       else { return nil }
       switch values.layout {
-      case .integers: return .integers(values.words.map { Int64(bitPattern: $0) })
-      case .doubles: return .doubles(values.words.map { Double(bitPattern: $0) })
+      case .integers: return .integers(Array(UnsafeRawBufferPointer(values.words).bindMemory(to: Int64.self)))
+      case .doubles: return .doubles(Array(UnsafeRawBufferPointer(values.words).bindMemory(to: Double.self)))
       case .sparse, .mixed, .bools, .codes, .strings, .json: return nil
       }
     }

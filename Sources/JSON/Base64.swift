@@ -3,35 +3,50 @@
 import Platform
 
 package enum Base64 {
+  /// The number of bytes in `text`, if it is padded base64.
+  package static func byteCount(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+    guard text.count >= 4 else { return 0 }
+    return text.count / 4 * 3 - (text[text.count - 1] != pad ? 0 : text[text.count - 2] != pad ? 1 : 2)
+  }
+
   /// The decoded bytes; nil if `text` is not padded base64.
+  package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? { decode(text, as: UInt8.self) }
+
+  /// The decoded bytes as elements in the machine's byte order; nil if `text` is not padded base64 of whole ones.
   ///
   /// - Complexity: O(n), four characters per step. Invalid characters are collected in one bit mask, so that the loop has no branch.
-  package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-    guard text.count.isMultiple(of: 4) else { return nil }
+  package static func decode<Element: BitwiseCopyable>(_ text: UnsafeBufferPointer<UInt8>, as: Element.Type) -> [Element]? {
+    let (size, byteCount) = (MemoryLayout<Element>.stride, byteCount(text))
+    guard text.count.isMultiple(of: 4), byteCount.isMultiple(of: size) else { return nil }
     guard let start = text.baseAddress, !text.isEmpty else { return [] }
-    let padding = text[text.count - 1] != pad ? 0 : text[text.count - 2] != pad ? 1 : 2
-    guard memchr(start, CInt(pad), text.count - padding) == nil else { return nil }
-    var bad: UInt8 = 0
-    // Padding is decoded as zeros, which are not counted.
-    let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { output, count in
-      values.withUnsafeBufferPointer { values in
-        var offset = 0
-        for start in stride(from: 0, to: text.count, by: 4) {
-          let first = values[Int(text[start])]
-          let second = values[Int(text[start &+ 1])]
-          let third = values[Int(text[start &+ 2])]
-          let fourth = values[Int(text[start &+ 3])]
-          bad |= first | second | third | fourth
-          let word = UInt32(first) &<< 18 | UInt32(second) &<< 12 | UInt32(third) &<< 6 | UInt32(fourth)
-          output[offset] = UInt8(truncatingIfNeeded: word &>> 16)
-          output[offset &+ 1] = UInt8(truncatingIfNeeded: word &>> 8)
-          output[offset &+ 2] = UInt8(truncatingIfNeeded: word)
-          offset &+= 3
+    guard memchr(start, CInt(pad), (byteCount * 4 + 2) / 3) == nil else { return nil }
+    var bad: UInt32 = 0
+    let elements = [Element](unsafeUninitializedCapacity: byteCount / size) { output, count in
+      let output = UnsafeMutableRawBufferPointer(output)
+      words.withUnsafeBufferPointer { words in
+        /// Three bytes in the order of a little-endian number.
+        func word(_ group: Int) -> UInt32 {
+          let text = start + group &* 4
+          return words[Int(text[0])] | words[256 &+ Int(text[1])] | words[512 &+ Int(text[2])] | words[768 &+ Int(text[3])]
         }
-        count = offset - padding
+        // A fourth byte is written with each three, and overwritten by the next.
+        let roomy = max(0, byteCount - 1) / 3
+        for group in 0..<roomy {
+          let word = word(group)
+          bad |= word
+          output.storeBytes(of: word.littleEndian, toByteOffset: group &* 3, as: UInt32.self)
+        }
+        for group in roomy..<text.count / 4 {
+          let word = word(group)
+          bad |= word
+          for byte in group * 3..<min(group * 3 + 3, byteCount) {
+            output[byte] = UInt8(truncatingIfNeeded: word >> UInt32((byte - group * 3) * 8))
+          }
+        }
       }
+      count = byteCount / size
     }
-    return bad & 0x80 == 0 ? bytes : nil
+    return bad >> 24 == 0 ? elements : nil
   }
 
   /// Encodes bytes, with padding.
@@ -68,11 +83,16 @@ package enum Base64 {
   /// The two characters of twelve bits, the first in the low byte.
   private static let pairs: [UInt16] = (0..<4096).map { UInt16(alphabet[$0 >> 6]) | UInt16(alphabet[$0 & 63]) << 8 }
 
-  /// The six bits of each character; the high bit marks bytes outside the alphabet.
-  private static let values: [UInt8] = {
-    var table = [UInt8](repeating: 0x80, count: 256)
-    for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
-    table[Int(pad)] = 0
+  /// The bits of each character at each of the four places of a group; the highest byte marks those outside the alphabet.
+  private static let words: [UInt32] = {
+    var table = [UInt32](repeating: 0xFF00_0000, count: 4 * 256)
+    for (bits, character) in zip(UInt32(0)..., alphabet + [pad]) {
+      // Padding is decoded as zeros, which are not counted.
+      let bits = bits & 63
+      for (place, word) in [bits << 2, bits >> 4 | (bits & 15) << 12, (bits >> 2) << 8 | (bits & 3) << 22, bits << 16].enumerated() {
+        table[place * 256 + Int(character)] = word
+      }
+    }
     return table
   }()
 }

@@ -59,8 +59,8 @@ public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
   public static func made(_ write: (inout JSONWriter) throws -> Void) rethrows -> JSONOpaque {
     var writer = JSONWriter(capacity: 512)
     try write(&writer)
-    let bytes = [UInt8](writer.bytes)
-    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
+    let text = WrittenText(writer)
+    return .written { writer in text.append(to: &writer) }
   }
 
   public func encode(to writer: inout JSONWriter) {
@@ -74,4 +74,17 @@ public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
   public var value: JSONValue? {
     if case .parsed(let value) = self { value } else { nil }
   }
+}
+
+/// The text of a value.
+// Safe to send: nothing writes to it.
+private final class WrittenText: @unchecked Sendable {
+  private let writer: JSONWriter
+
+  init(_ writer: consuming JSONWriter) {
+    writer.trim()
+    self.writer = writer
+  }
+
+  func append(to other: inout JSONWriter) { other.raw(writer.bytes) }
 }

@@ -11,16 +11,27 @@ import Platform
 /// writer.endObject()  // {"revision":7}
 /// ```
 public struct JSONWriter: ~Copyable {
+  /// Bytes kept free before the text, for ``prepend(_:)``.
+  private static let headroom = 48
+
+  private var memory: UnsafeMutablePointer<UInt8>
   var start: UnsafeMutablePointer<UInt8>
   private var capacity: Int
   public internal(set) var count = 0
 
   public init(capacity: Int = 4096) {
     self.capacity = max(capacity, 64)
-    start = .allocate(capacity: self.capacity)
+    memory = Self.memory(nil, self.capacity)
+    start = memory + Self.headroom
   }
 
-  deinit { start.deallocate() }
+  deinit { free(memory) }
+
+  /// Memory of a new size with the bytes of the old. The system moves large blocks without copying them.
+  private static func memory(_ old: UnsafeMutablePointer<UInt8>?, _ capacity: Int) -> UnsafeMutablePointer<UInt8> {
+    guard let new = realloc(old, headroom + capacity) else { fatalError("out of memory") }
+    return new.assumingMemoryBound(to: UInt8.self)
+  }
 
   /// The bytes written so far; valid until the next change.
   public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
@@ -34,13 +45,18 @@ public struct JSONWriter: ~Copyable {
 
   @inline(never)
   private mutating func grow(_ more: Int) {
-    let larger = max(capacity * 2, count + more)
-    let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-    moved.update(from: start, count: count)
-    start.deallocate()
-    start = moved
+    resize(to: max(capacity * 2, count + more))
+  }
+
+  private mutating func resize(to larger: Int) {
+    let offset = start - memory
+    memory = Self.memory(memory, larger)
+    start = memory + offset
     capacity = larger
   }
+
+  /// Releases unused memory.
+  mutating func trim() { resize(to: count) }
 
   // MARK: Raw
 
@@ -66,6 +82,16 @@ public struct JSONWriter: ~Copyable {
     count += bytes.count
   }
 
+  /// Writes a few bytes before all others, once.
+  public mutating func prepend(_ bytes: UnsafeRawBufferPointer) {
+    precondition(bytes.count <= start - memory)
+    guard let base = bytes.baseAddress else { return }
+    start -= bytes.count
+    UnsafeMutableRawPointer(start).copyMemory(from: base, byteCount: bytes.count)
+    count += bytes.count
+    capacity += bytes.count
+  }
+
   /// Drops everything after `mark`, an earlier ``count``.
   public mutating func truncate(to mark: Int) { count = min(count, max(mark, 0)) }
 
@@ -82,10 +108,10 @@ public struct JSONWriter: ~Copyable {
   /// Releases the memory of a large text.
   public mutating func reset(keeping limit: Int = 1 << 20) {
     count = 0
+    capacity += start - memory - Self.headroom
+    start = memory + Self.headroom
     guard capacity > limit else { return }
-    start.deallocate()
-    capacity = 4096
-    start = .allocate(capacity: capacity)
+    self = JSONWriter()
   }
 
   // MARK: Structure

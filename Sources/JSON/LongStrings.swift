@@ -53,11 +53,13 @@ struct LongStrings {
     guard let first = bytes.first, (0x30...0x39).contains(first) || (0x41...0x5a).contains(first) || (0x61...0x7a).contains(first) else {
       return false
     }
-    var isOther = false
+    // The loop vectorizes: of all bytes, how far from the first and how near to the backslash.
+    var (farthest, nearest) = (UInt8.min, UInt8.max)
     for byte in UnsafeRawBufferPointer(rebasing: bytes) {
-      isOther = isOther || byte < 0x20 || byte > 0x7e || byte == UInt8(ascii: "\\")
+      farthest = max(farthest, byte &- 0x20)
+      nearest = min(nearest, byte ^ UInt8(ascii: "\\"))
     }
-    return !isOther
+    return farthest <= 0x7e - 0x20 && nearest > 0
   }
 
   /// Puts the strings in the places of their keys.

@@ -53,6 +53,9 @@ struct Framer {
     self.headerBytes = headerBytes
   }
 
+  /// Bytes of the next message, if its headers have been read.
+  var wanted: Int { announced ?? 0 }
+
   /// Whether the input may end here.
   var isBetweenMessages: Bool { !inHeaders && announced == nil && refused == nil && skip == 0 && scanned == 0 }
 

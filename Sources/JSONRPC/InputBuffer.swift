@@ -15,6 +15,11 @@ struct InputBuffer {
 
   mutating func append(_ bytes: UnsafeRawBufferPointer) { storage.append(contentsOf: bytes) }
 
+  /// Makes room for so many unconsumed bytes.
+  mutating func reserve(_ bytes: Int) {
+    if storage.capacity < start + bytes { storage.reserveCapacity(start + bytes) }
+  }
+
   mutating func consume(_ consumed: Int) {
     start += consumed
     if start == storage.count {

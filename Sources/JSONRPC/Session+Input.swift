@@ -22,6 +22,7 @@ extension Session {
       let (consumed, large) = run(bytes)
       streamPosition += consumed
       if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
+      backlog.reserve(framer.wanted)
       if consumed < bytes.count { backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...])) }
       scanWhileWaiting()
     }

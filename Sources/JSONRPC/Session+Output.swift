@@ -147,13 +147,19 @@ extension Session {
   func writeFrame(_ write: (inout JSONWriter) -> Void) {
     guard ending == nil else { return }
     if framer.framing == .headers {
-      write(&body)
-      record(.sent(Array(body.bytes), isLate: !isHandling))
-      output.append("Content-Length: ")
-      output.append(decimal: UInt64(body.count))
-      output.append("\r\n\r\n")
-      output.append(body.bytes)
-      body.reset()
+      // The first message is written where it is sent from: copies of large ones take longer than all else here.
+      let isFirst = output.count == 0
+      if isFirst { write(&output) } else { write(&body) }
+      record(.sent(Array(isFirst ? output.bytes : body.bytes), isLate: !isHandling))
+      header.append("Content-Length: ")
+      header.append(decimal: UInt64(isFirst ? output.count : body.count))
+      header.append("\r\n\r\n")
+      if isFirst { output.prepend(header.bytes) } else {
+        output.append(header.bytes)
+        output.append(body.bytes)
+        body.reset()
+      }
+      header.reset()
     } else {
       let start = output.count
       write(&output)

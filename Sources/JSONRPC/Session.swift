@@ -102,6 +102,7 @@ public final class Session {
   var output = JSONWriter(capacity: 64 << 10)
   /// The message being written, when headers with its length precede it.
   var body = JSONWriter()
+  var header = JSONWriter(capacity: 64)
   /// Taken by the transport and not yet written.
   var taken = 0
   /// Bytes ever taken by the transport.

@@ -313,11 +313,17 @@ package struct FeatureQuery: Sendable {
     return (try computed(for: Array(found.page), shares[0]), found.page, found.exceeded)
   }
 
-  private func computed(for rows: [UInt32], _ share: WorkShare) throws -> FeatureQuery {
+  /// The same query with its attributes computed, if it has all features of a store that ``FeatureStore/isDense``: no list of rows is needed.
+  package func computedWhole(_ share: WorkShare) throws -> FeatureQuery? {
+    isAll && store.isDense ? try computed(for: nil, share) : nil
+  }
+
+  /// - Parameter rows: nil for all of a store that ``FeatureStore/isDense``.
+  private func computed(for rows: [UInt32]?, _ share: WorkShare) throws -> FeatureQuery {
     var result = self
     result.computedRows = rows
     let size = Atomic(0)
-    let rows = zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 } ? rows : rows.sorted()
+    let rows = rows.map { rows in zip(rows, rows.dropFirst()).allSatisfy { $0 < $1 } ? rows : rows.sorted() }
     for (field, share) in zip(computed, share.split(by: computed.map { _ in 1 })) {
       let store = result.store
       let chunks = store.chunks(of: rows)
@@ -327,7 +333,7 @@ package struct FeatureQuery: Sendable {
           return store.computed(field.column, of: chunk, numbers)
         }
         var values = BatchColumn()
-        for row in rows[chunk.range] {
+        for row in rows?[chunk.range] ?? Array(chunk.base..<chunk.base + UInt32(chunk.chunk.count))[...] {
           try share.work?.checkCancelled()
           guard let feature = store[row] else { continue }
           let value = field.expression.value(of: feature)

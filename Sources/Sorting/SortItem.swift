@@ -1,5 +1,7 @@
 // Sorts rows by numeric keys: positions along a curve, values, ids. The standard library's sort is too slow for loading columns.
 
+import Dispatch
+
 /// A key to sort by, with the row that has it.
 package struct SortItem: BitwiseCopyable, Sendable {
   package var key: UInt64
@@ -24,6 +26,29 @@ package struct SortItem: BitwiseCopyable, Sendable {
   /// - Complexity: O(n).
   package static func sort(_ items: inout [SortItem], checking check: CancellationCheck) rethrows {
     try items.withUnsafeMutableBufferPointer { try sort($0, byKind: false, check) }
+  }
+
+  /// Sorts by key, then by row; many items on two threads.
+  package static func sortWidely(_ items: inout [SortItem]) {
+    guard items.count >= 1 << 16 else { return sort(&items) { _ in } }
+    let sample = stride(from: 0, to: items.count, by: items.count / 1024).map { items[$0].key }.sorted()
+    let middle = sample[sample.count / 2]
+    let lower = items.count { $0.key < middle }
+    items = [SortItem](unsafeUninitializedCapacity: items.count) { buffer, count in
+      var (low, high) = (0, lower)
+      for item in items {
+        let isLow = item.key < middle
+        buffer[isLow ? low : high] = item
+        low &+= isLow ? 1 : 0
+        high &+= isLow ? 0 : 1
+      }
+      count = items.count
+      // Safe: each thread has one part.
+      nonisolated(unsafe) let parts = [buffer[..<lower], buffer[lower..<count]]
+      DispatchQueue.concurrentPerform(iterations: 2) { part in
+        sort(UnsafeMutableBufferPointer(rebasing: parts[part]), byKind: false) { _ in }
+      }
+    }
   }
 
   /// Sorts by kind, which is in ``source`` and less than 2048, then by key, then by row.

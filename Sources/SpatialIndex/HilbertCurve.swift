@@ -56,13 +56,13 @@ struct KeyDomain: Sendable {
 
   /// A rectangle around 90% of `centers`, extended on each side by eight times their extent, so that a few outliers do not
   /// coarsen the grid for all.
-  init(around centers: [SIMD2<Double>]) {
+  init(around centers: some RandomAccessCollection<SIMD2<Double>>) {
     halfLower = .zero
     halfUpper = .zero
     scale = .zero
     let step = max(1, centers.count / 1024)
     for axis in 0..<2 {
-      let sample = stride(from: 0, to: centers.count, by: step).map { centers[$0][axis] * 0.5 }.sorted()
+      let sample = stride(from: 0, to: centers.count, by: step).map { centers[centers.index(centers.startIndex, offsetBy: $0)][axis] * 0.5 }.sorted()
       guard let first = sample.first, let last = sample.last else { continue }
       let margin = sample.count / 20
       let low = sample[margin]

@@ -14,7 +14,7 @@ extension HilbertTree {
   }
 
   private mutating func startDomain(for entries: IndexEntries<Shape>) {
-    domain = KeyDomain(around: entries.shapes.map(\.center))
+    domain = KeyDomain(around: entries.shapes.lazy.map(\.center))
     strain = 0
   }
 
@@ -49,7 +49,7 @@ extension HilbertTree {
       }
       count = entries.rows.count
     }
-    SortItem.sort(&items) { _ in }
+    SortItem.sortWidely(&items)
     return items
   }
 

@@ -54,6 +54,7 @@ package enum ColumnReader {
       case .array: numbers = []
       }
     }
+    if areFinite(numbers) { return numbers }
     try refuse(
       numbers,
       Failure(
@@ -78,6 +79,13 @@ package enum ColumnReader {
         .invalidParams, "An attribute has to be finite.", path: "/attributes/\(name)",
         expected: "a finite number, or NaN for null"), where: \.isInfinite)
     return column
+  }
+
+  fileprivate static func areFinite(_ numbers: [Double]) -> Bool {
+    // The loop vectorizes.
+    var areFinite = true
+    for number in numbers { areFinite = areFinite && number.isFinite }
+    return areFinite
   }
 
   private static func refuse(_ numbers: [Double], _ failure: Failure, where isBad: (Double) -> Bool) throws {
@@ -109,12 +117,20 @@ package enum ColumnReader {
     guard type == "float64" || type == "int64" else {
       throw value["type"].error(expected: "one of \"float64\", \"int64\"")
     }
-    let bytes = try bytes(value["data"])
-    guard bytes.count.isMultiple(of: 8) else {
-      throw value["data"].typeError(expected: "base64 of whole 8-byte numbers")
+    let data = value["data"]
+    if data.kind == .string {
+      if type == "float64", let numbers = data.withUTF8(doubles) { return .doubles(numbers) }
+      if type == "int64", let numbers = data.withUTF8({ Base64.decode($0, as: Int64.self) }) {
+        return .integers(1.littleEndian == 1 ? numbers : numbers.map(\.byteSwapped))
+      }
     }
-    return type == "float64"
-      ? .doubles(words(bytes) { Double(bitPattern: $0) }) : .integers(words(bytes) { Int64(bitPattern: $0) })
+    _ = try bytes(data)
+    throw data.typeError(expected: "base64 of whole 8-byte numbers")
+  }
+
+  fileprivate static func doubles(_ text: UnsafeBufferPointer<UInt8>) -> [Double]? {
+    let numbers = Base64.decode(text, as: Double.self)
+    return 1.littleEndian == 1 ? numbers : numbers?.map { Double(bitPattern: $0.bitPattern.byteSwapped) }
   }
 
   static func bytes(_ value: JSONValue) throws(JSONError) -> [UInt8] {
@@ -122,18 +138,6 @@ package enum ColumnReader {
       throw value.typeError(expected: "base64")
     }
     return bytes
-  }
-
-  private static func words<Word>(_ bytes: [UInt8], _ word: (UInt64) -> Word) -> [Word] {
-    bytes.withUnsafeBytes { bytes in
-      [Word](unsafeUninitializedCapacity: bytes.count / 8) { words, count in
-        for index in 0..<bytes.count / 8 {
-          let bits = bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
-          words.initializeElement(at: index, to: word(UInt64(littleEndian: bits)))
-        }
-        count = bytes.count / 8
-      }
-    }
   }
 
   /// Adds a column to a batch under a name.
@@ -165,6 +169,44 @@ package enum ColumnReader {
     case .doubles(let values): values[index].isNaN ? .null : .double(values[index])
     case .integers(let values): .integer(values[index])
     case .array(let values): GraphicReader.attribute(values[index])
+    }
+  }
+}
+
+/// A column of coordinates that is read part by part, on any threads.
+package enum CoordinateColumn: Sendable {
+  case packed(JSONValue, count: Int)
+  case list([Double])
+
+  /// A part may begin at a multiple of this: three numbers are 32 characters of base64.
+  package static let step = 3
+
+  package init(_ column: JSONOpaque) throws {
+    guard let value = column.value, value.kind == .object, (try? value["type"].string()) == "float64", value["data"].kind == .string
+    else {
+      self = .list(try ColumnReader.numbers(column))
+      return
+    }
+    self = .packed(value["data"], count: value["data"].withUTF8 { Base64.byteCount($0) / 8 })
+  }
+
+  package var count: Int {
+    switch self {
+    case .packed(_, let count): count
+    case .list(let numbers): numbers.count
+    }
+  }
+
+  /// The numbers of some rows; nil if they are malformed or not finite.
+  package subscript(rows: Range<Int>) -> [Double]? {
+    switch self {
+    case .list(let numbers): return Array(numbers[rows])
+    case .packed(let data, let count):
+      let numbers = data.withUTF8 { text in
+        let end = rows.upperBound == count ? text.count : rows.upperBound / Self.step * 32
+        return ColumnReader.doubles(UnsafeBufferPointer(rebasing: text[rows.lowerBound / Self.step * 32..<end]))
+      }
+      return numbers.flatMap { $0.count == rows.count && ColumnReader.areFinite($0) ? $0 : nil }
     }
   }
 }

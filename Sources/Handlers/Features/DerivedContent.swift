@@ -32,27 +32,28 @@ struct DerivedParts: DerivedContent {
   }
 
   var transformation: Transformation?
-  private let parts: [Part]
+  /// Nil for all features of a dense store, as they are.
+  private let parts: [Part]?
   private let query: FeatureQuery
   private let columns: [Int]
   private let share: WorkShare
 
-  init(_ parts: [Part], _ output: FeatureOutput, _ columns: [Int], _ share: WorkShare) {
+  init(_ parts: [Part]?, _ output: FeatureOutput, _ columns: [Int], _ share: WorkShare) {
     (self.parts, query, self.columns, self.share) = (parts, output.features, columns, share)
   }
 
-  var failed: [FeatureProtocol.FailedFeature] { parts.flatMap(\.lost) + parts.flatMap(\.failed) }
+  var failed: [FeatureProtocol.FailedFeature] { parts.map { $0.flatMap(\.lost) + $0.flatMap(\.failed) } ?? [] }
 
   /// All geometries as one feature without attributes.
   func united(_ worker: Worker, mends: Bool) throws -> DerivedRows {
     var rows = DerivedRows([], failed: failed)
-    let geometries = parts.flatMap { part in part.rows.indices.compactMap { part.geometry?[$0] } }
+    let geometries = (parts ?? []).flatMap { part in part.rows.indices.compactMap { part.geometry?[$0] } }
     if !geometries.isEmpty { rows.append(try GeometryUnion(mends: mends)(geometries, worker), []) }
     return rows
   }
 
   func data(in reference: SpatialReference) throws -> ColumnData {
-    let copy = StoreCopy(of: query.store, rows: parts.flatMap(\.rows), columns: columns)
+    let copy = StoreCopy(of: query.store, rows: parts?.flatMap(\.rows), columns: columns)
     let geometries = try geometries()
     let chunks = try share.concurrently(copy.chunkCount) { copy.chunk($0, geometries?[$0]) }
     let (store, type) = copy.store(chunks)
@@ -61,7 +62,7 @@ struct DerivedParts: DerivedContent {
 
   /// The geometries of each chunk; nil if all are those of the features.
   private func geometries() throws -> [StoreCopy.Geometries]? {
-    guard parts.contains(where: { $0.geometry != nil }) else { return nil }
+    guard let parts, parts.contains(where: { $0.geometry != nil }) else { return nil }
     if parts.dropLast().allSatisfy({ $0.rows.count == StoreCopy.size }) { return parts.map { $0.geometry ?? .init() } }
     var chunks: [StoreCopy.Geometries] = []
     for part in parts {

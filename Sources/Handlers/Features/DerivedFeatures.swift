@@ -247,6 +247,10 @@ struct DerivedFeatures: Sendable {
   /// - Parameter choice: the transformation; nil for the best at each place.
   func copied(_ worker: Worker, by choice: TransformationChoice? = nil) throws -> DerivedParts {
     let chosen = try choice.map { try output.choosing($0) }
+    if chosen == nil, !output.changesGeometries {
+      let shares = WorkShare(worker.work).split(by: 4, 1)
+      if let whole = try output.whole(shares[0]) { return DerivedParts(nil, whole, columns(whole.features), shares[1]) }
+    }
     var copied = try parts(of: chosen?.output ?? output, by: StoreCopy.size, worker) { rows, output in
       try worker.checkCancelled()
       var part = DerivedParts.Part()

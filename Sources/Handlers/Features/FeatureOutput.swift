@@ -79,6 +79,14 @@ struct FeatureOutput: Sendable {
     return (output, found.page, found.exceeded)
   }
 
+  /// The output with the computed attributes of all features; see ``FeatureQuery/computedWhole(_:)``.
+  func whole(_ share: WorkShare) throws -> FeatureOutput? {
+    guard let features = try features.computedWhole(share) else { return nil }
+    var output = self
+    output.features = features
+    return output
+  }
+
   /// Whether geometries differ from those in the store.
   var changesGeometries: Bool {
     selection.geometry && (reference != features.reference || maxAllowableOffset != nil || seam != nil)

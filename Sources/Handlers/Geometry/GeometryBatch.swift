@@ -164,21 +164,25 @@ struct GeometryBatch: Sendable {
     _ params: some GeometryProtocol.GeometryOperands, _ worker: Worker, _ transformer: any CoordinateTransformer,
     from source: SpatialReference, to target: SpatialReference
   ) throws -> GeometryProtocol.GeometryResult? {
-    guard params.geometry == nil, params.geometries == nil, let columns = params.columns,
-      case .points(let x, let y, let z)? = try ColumnReader.geometry(.init(x: columns.x, y: columns.y, z: columns.z, geometry: columns.geometry), at: "/columns")
-    else { return nil }
-    // A multiple of three, so that base64 of parts is base64 of the whole.
-    let chunk = 3 << 12
+    guard params.geometry == nil, params.geometries == nil, let columns = params.columns, columns.geometry == nil else { return nil }
+    let given = try [columns.x, columns.y, columns.z].compactMap { try $0.map(CoordinateColumn.init) }
+    guard columns.x != nil, columns.y != nil, let count = given.first?.count, given.allSatisfy({ $0.count == count }) else { return nil }
+    // Base64 of such parts is base64 of the whole.
+    let chunk = CoordinateColumn.step << 12
     do {
-      let parts = try WorkShare(worker.work).concurrently((x.count + chunk - 1) / chunk) { part in
+      let parts = try WorkShare(worker.work).concurrently((count + chunk - 1) / chunk) { part -> [[UInt8]]? in
         try worker.checkCancelled()
-        let range = part * chunk..<min((part + 1) * chunk, x.count)
-        var (x, y, z) = (Array(x[range]), Array(y[range]), z.map { Array($0[range]) } ?? [])
+        let range = part * chunk..<min((part + 1) * chunk, count)
+        let read = given.compactMap { $0[range] }
+        guard read.count == given.count else { return nil }
+        var (x, y, z) = (read[0], read[1], read.count > 2 ? read[2] : [])
         try transformer.transform(x: &x, y: &y, z: &z, from: source, to: target)
         return [x, y, z].map(PackedColumn.base64)
       }
-      func column(_ ordinate: Int) -> JSONOpaque { PackedColumn.doubles(parts: parts.map { $0[ordinate] }) }
-      return .init(columns: .init(x: column(0), y: column(1), z: z == nil ? nil : column(2)))
+      let known = parts.compactMap { $0 }
+      guard known.count == parts.count else { return nil }
+      func column(_ ordinate: Int) -> JSONOpaque { PackedColumn.doubles(parts: known.map { $0[ordinate] }) }
+      return .init(columns: .init(x: column(0), y: column(1), z: columns.z == nil ? nil : column(2)))
     } catch is TransformError { return nil }
   }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import logging
 import weakref
 from dataclasses import dataclass
@@ -288,7 +287,7 @@ class Connection:
 
     def _receive(self, body: bytes) -> None:
         try:
-            message = json.loads(body)
+            message = _wire.loads(body)
         except ValueError as error:
             raise ProtocolError(f"the server wrote what is no JSON ({error}): {body[:200]!r}") from error
         for one in message if isinstance(message, list) else [message]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import importlib
 import json
@@ -11,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
-from ._values import column, to_json, unpacked
+from ._values import column, in_base64, to_json, unpacked
 from .errors import EncodeError
 
 # All ids are less than this.
@@ -193,7 +192,7 @@ class _Shapes:
     def cut(self, first: int, end: int) -> dict[str, Any]:
         return {
             "type": "WKB",
-            "data": base64.b64encode(b"".join(self.rows[first:end])).decode("ascii"),
+            "data": in_base64(b"".join(self.rows[first:end])),
             "offsets": column(self.offsets[first : end + 1] - self.offsets[first], "offsets"),
         }
 

@@ -17,6 +17,17 @@ from .errors import EncodeError
 
 # Their bytes in packed columns: numpy is not needed to search for them.
 _INFINITIES = (struct.pack("<d", math.inf), struct.pack("<d", -math.inf))
+
+
+
+class Base64(str):
+    """Base64, in which JSON has nothing to escape."""
+
+
+def in_base64(data: Any) -> Base64:
+    return Base64(base64.b64encode(data), "ascii")
+
+
 # Types that are the same in JSON.
 _PLAIN = frozenset((str, int, bool, type(None)))
 
@@ -145,14 +156,14 @@ def _of_numpy(values: Any, place: str, takes_gaps: bool) -> Any:
         # A masked element is not data, and may not even be a number: any value may replace it.
         values = values.filled(0) if kind in "iuf" else values.filled()
     if kind == "f":
-        numbers = values.astype("<f8")
+        numbers = values.astype("<f8", copy=bool(gaps))
         if gaps:
             numbers[gaps] = math.nan
-        return _packed(True, numbers.tobytes(), place)
+        return _packed(True, _bytes(numbers), place)
     if kind in "iu" and not gaps:
         if kind == "u" and len(values) and int(values.max()) >= 2**63:
             raise EncodeError(f"{place}: a column holds integers beyond 64 bits")
-        return _packed(False, values.astype("<i8").tobytes(), place)
+        return _packed(False, _bytes(values.astype("<i8", copy=False)), place)
     rows = _texts(values, place) if kind in "MmS" else values.tolist()
     for row in gaps:
         rows[row] = None
@@ -225,14 +236,22 @@ def _utf8(value: bytes, place: str, row: int) -> str:
         raise EncodeError(f"{place}/{row}: the bytes are no UTF-8: {value!r:.80}") from error
 
 
-def _packed(is_float: bool, data: bytes, place: str) -> dict[str, str]:
-    for infinity in _INFINITIES if is_float else ():
+def _bytes(numbers: Any) -> Any:
+    """The memory of an array if it is one piece, as `bytes` where numbers may be infinite."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or type(numbers) is not numpy.ndarray or not numbers.flags.c_contiguous or bool(numpy.isinf(numbers).any()):
+        return numbers.tobytes()
+    return numbers.data
+
+
+def _packed(is_float: bool, data: Any, place: str) -> dict[str, str]:
+    for infinity in _INFINITIES if is_float and isinstance(data, bytes) else ():
         at = data.find(infinity)
         while at >= 0:
             if at % 8 == 0:
                 raise EncodeError(f"{place}/{at // 8} is infinite, which is not a JSON number")
             at = data.find(infinity, at + 1)
-    return {"type": "float64" if is_float else "int64", "data": base64.b64encode(data).decode("ascii")}
+    return {"type": "float64" if is_float else "int64", "data": in_base64(data)}
 
 
 def decode_column(column: Any) -> list[Any]:
