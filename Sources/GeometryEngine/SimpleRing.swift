@@ -6,7 +6,7 @@ extension Geometry {
   /// Whether it is a polygon of one small ring that neither crosses nor touches itself, beyond doubt by rounding; GEOS then calls it valid.
   ///
   /// False says nothing. O(n²) in positions, of which there are few.
-  var isSurelyValid: Bool {
+  package var isSurelyValid: Bool {
     guard case .polygon(let rings) = self, rings.count == 1, case let ring = rings[0], (4...Self.mostOfSimpleRing).contains(ring.count)
     else { return false }
     return ring.values.withUnsafeBufferPointer { RingProof(values: $0, stride: ring.stride, count: ring.count - 1).isSimple }
