@@ -42,8 +42,13 @@ package struct GeometryColumn: Sendable {
   /// The simple features type of all geometries; nil if there are none.
   var typeName: String? {
     guard !isPacked else { return x.indices.contains { has($0) } ? "Point" : nil }
-    let types = Set(others.lazy.compactMap { $0?.typeName })
-    return types.count > 1 ? Self.mixedType : types.first
+    var type: String?
+    for case let geometry? in others {
+      let own = geometry.typeName
+      guard type ?? own == own else { return Self.mixedType }
+      type = own
+    }
+    return type
   }
 
   /// Whether a position has a Z above 0.

@@ -14,6 +14,19 @@ extension Geometry {
     return wkb(layout)
   }
 
+  /// Appends ISO WKB, with Z and M if any position has them.
+  public func appendWKB(to bytes: inout [UInt8]) {
+    var layout = WKB.Layout()
+    forEachPositions { positions in
+      if positions.hasZ { layout.hasZ = true }
+      if positions.hasM { layout.hasM = true }
+    }
+    var writer = WKBWriter(layout: layout, form: .iso)
+    swap(&writer.bytes, &bytes)
+    writer.write(self)
+    swap(&writer.bytes, &bytes)
+  }
+
   /// ISO WKB with Z and M as given; a missing coordinate is NaN.
   public func wkb(hasZ: Bool, hasM: Bool) -> [UInt8] { wkb(WKB.Layout(hasZ: hasZ, hasM: hasM)) }
 

@@ -36,14 +36,15 @@ public final class RelationAllowance {
   }
 
   private var place: Place
+  private let isWorker: Bool
   /// ``EngineError/tooExpensive``, or what went wrong in the engine.
   public private(set) var failure: EngineError?
   /// The feature with the first relation that failed, where that is known.
   public private(set) var feature: Int?
 
-  public init(nanoseconds: Double) { place = .here(left: nanoseconds) }
+  public init(nanoseconds: Double) { (place, isWorker) = (.here(left: nanoseconds), false) }
   public init(_ engine: any RemoteEngine, isCancelled: @escaping () -> Bool) {
-    place = .worker(engine, isCancelled: isCancelled)
+    (place, isWorker) = (.worker(engine, isCancelled: isCancelled), true)
   }
 
   /// Runs `body` with this allowance, or with the one that holds already.
@@ -74,10 +75,7 @@ public final class RelationAllowance {
 
   /// The largest cost that makes a difference.
   var limit: Double {
-    switch place {
-    case .here(let left): left
-    case .worker: Self.engineThreshold
-    }
+    if case .here(let left) = place { left } else { Self.engineThreshold }
   }
 
   /// Up to where a cost is counted of what no engine can do: counting takes time, too.
@@ -94,12 +92,14 @@ public final class RelationAllowance {
   /// - Throws: ``EngineError/tooExpensive``, also for every relation after one that was.
   func spend(_ cost: Double) throws(EngineError) -> (engine: any RemoteEngine, isCancelled: () -> Bool)? {
     if let failure { throw failure }
+    // Most cost little. Threads would wait for one another to count the references to the engine.
+    if isWorker, cost < Self.engineThreshold { return nil }
     switch place {
     case .here(let left):
       guard cost < left else { throw fail(.tooExpensive) }
       place = .here(left: left - cost)
       return nil
-    case .worker(let engine, let isCancelled): return cost < Self.engineThreshold ? nil : (engine, isCancelled)
+    case .worker(let engine, let isCancelled): return (engine, isCancelled)
     }
   }
 

@@ -125,8 +125,11 @@ package enum PackedColumn {
   package static func geometries(_ geometries: [Geometry?]) -> JSONOpaque {
     var (bytes, offsets): ([UInt8], [Int64]) = ([], [0])
     offsets.reserveCapacity(geometries.count + 1)
+    var numbers = 0
+    for case let geometry? in geometries { geometry.forEachPositions { numbers += $0.values.count } }
+    bytes.reserveCapacity(numbers * 8 + geometries.count * 32)
     for geometry in geometries {
-      if let geometry { bytes += geometry.wkb() }
+      geometry?.appendWKB(to: &bytes)
       offsets.append(Int64(bytes.count))
     }
     return self.geometries(bytes, offsets)

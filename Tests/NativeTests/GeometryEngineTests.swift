@@ -147,3 +147,28 @@ import Testing
     #expect(try prepared.relates(.intersects, read("LINESTRING (10 3, 12 3)")))
   }
 }
+
+@Suite struct `Proofs that polygons are valid` {
+  @Test(arguments: 0..<20) func `what is proved valid is valid for GEOS`(seed: UInt64) throws {
+    var random = SplitMix64(state: seed)
+    for _ in 0..<500 {
+      let count = Int.random(in: 3...9, using: &random)
+      // Few places, so that rings touch themselves, and their edges lie on one another.
+      let most = Bool.random(using: &random) ? 4.0 : 40
+      let offset = Bool.random(using: &random) ? 0 : 5_300_000.1
+      var values = (0..<2 * count).map { _ in offset + Double.random(in: 0...most, using: &random).rounded() / 7 }
+      values += values[..<2]
+      let polygon = Geometry.polygon([Positions(values: values)])
+      if polygon.isSurelyValid { #expect(try GeometryEngine.validity(of: polygon) == .valid) }
+    }
+  }
+
+  @Test func `buildings are proved valid, bows and rings that touch themselves are not`() throws {
+    for text in ["(0 0, 4 0, 4 4, 2 4, 2 2, 0 2, 0 0)", "(0.1 0.1, 0.1 3, 0.1 9, 7 9, 7 0.1, 0.1 0.1)"] {
+      #expect(try Geometry(wkt: "POLYGON (\(text))").isSurelyValid)
+    }
+    for text in ["(0 0, 4 4, 4 0, 0 4, 0 0)", "(0 0, 4 0, 4 4, 2 0, 0 4, 0 0)", "(0 0, 4 0, 2 0, 2 2, 0 0)", "(0 0, 4 0, 2 0, 0 0)"] {
+      #expect(try !Geometry(wkt: "POLYGON (\(text))").isSurelyValid)
+    }
+  }
+}

@@ -20,7 +20,7 @@ extension GEOSContext {
     }
     var operands = operands
     if operation.needsValidity {
-      for index in operands.indices where operands[index].dimension == 2 {
+      for index in operands.indices where operands[index].dimension == 2 && !operands[index].isSurelyValid {
         let shape = try GEOSShape(operands[index], in: self)
         guard case .invalid(let reason, let place) = try validity(of: shape) else {
           guard operation.kind == .buffer else { continue }

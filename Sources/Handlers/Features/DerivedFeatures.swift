@@ -215,7 +215,7 @@ struct DerivedFeatures: Sendable {
     _ worker: Worker, tools: @Sendable () throws -> Tools,
     _ body: @Sendable (FeatureRow, Geometry, borrowing GeometryCalculator, borrowing Tools) throws -> Geometry?
   ) throws -> DerivedParts {
-    try parts(of: output, by: 256, worker) { rows, output in
+    try parts(of: output, by: nil, worker) { rows, output in
       do {
         let calculator = try GeometryCalculator()
         let tools = try tools()
@@ -274,12 +274,14 @@ struct DerivedFeatures: Sendable {
     return copied
   }
 
+  /// - Parameter size: of each part; nil for one that keeps all threads at work, of whole chunks where there are many.
   private func parts(
-    of output: FeatureOutput, by size: Int, _ worker: Worker,
+    of output: FeatureOutput, by size: Int?, _ worker: Worker,
     _ make: @Sendable (ArraySlice<UInt32>, FeatureOutput) throws -> DerivedParts.Part
   ) throws -> DerivedParts {
     let shares = WorkShare(worker.work).split(by: 1, 4, 1)
     let (output, rows, _) = try output.page([], offset: 0, limit: .max, shares[0])
+    let size = size ?? min(StoreCopy.size, max(32, rows.count / 64))
     let parts = try shares[1].concurrently((rows.count + size - 1) / size) { number in
       try make(rows.dropFirst(number * size).prefix(size), output)
     }

@@ -52,9 +52,14 @@ class Caller:
         if batch is None:
             return shown(await self._request(method, params), method)
 
+        turn = asyncio.Lock()
+
         async def answered(made: Callable[[], dict[str, Any]]) -> Mapping[str, Any]:
-            with _wire.encoding(method):
-                request = made()
+            async with turn:
+                # The server has the request before, and works, while this one is made.
+                await self._connection.drain()
+                with _wire.encoding(method):
+                    request = made()
             return batch.read(await self._request(method, request))
 
         return shown(batch.result(await asyncio.gather(*map(answered, batch.requests))), method)

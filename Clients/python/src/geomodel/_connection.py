@@ -227,6 +227,10 @@ class Connection:
         self._process.write(self._decoder.encode(_wire.dumps(message, self.limits)))
         await self._process.drain()
 
+    async def drain(self) -> None:
+        """Waits until what is written is sent, if much is waiting."""
+        await self._process.drain()
+
     def send_notification(self, method: str, params: Mapping[str, Any]) -> None:
         """Sends a small notification of the client itself, unless the session has ended."""
         if self._failure is None and not self._closing:
