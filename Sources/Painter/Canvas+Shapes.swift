@@ -27,6 +27,24 @@ extension Canvas {
     return last.map { _ in length }
   }
 
+  /// Fills rings or, if the width is not 0, strokes lines of an image without Cairo; false, with nothing done, where Cairo is to do it.
+  func paint(_ runs: [UnsafeBufferPointer<Float>], width: Double, color: UInt32) -> Bool {
+    guard !isVector, !isOfNumbers else { return false }
+    guard color & 0xff != 0 else { return true }
+    ccairo_begin_shape(&shape)
+    for run in runs {
+      guard let start = run.baseAddress else { continue }
+      guard ccairo_add_run(&shape, start, run.count / 2, scale) else { return false }
+    }
+    return withPixels { target, offset in ccairo_paint_shape(&shape, &target, offset.x, offset.y, width, color) } ?? false
+  }
+
+  /// The width of a line in the picture's units.
+  func lineWidth(_ stroke: Stroke) -> Double {
+    // A picture of numbers shows no line that is thinner than a pixel.
+    max(Double(min(stroke.width, 10_000)) * scale, isOfNumbers ? 1 : 0)
+  }
+
   /// Strokes lines as one figure, with the source.
   func draw(_ lines: [UnsafeBufferPointer<Float>], _ stroke: Stroke) {
     let all = lines.reduce(0) { $0 + $1.count / 2 }
@@ -77,8 +95,7 @@ extension Canvas {
 
   /// - Parameter start: how far the path is from the beginning of the dashes.
   private func setStroke(_ stroke: Stroke, from start: Double = 0) {
-    // A picture of numbers shows no line that is thinner than a pixel.
-    let width = max(Double(min(stroke.width, 10_000)) * scale, isOfNumbers ? 1 : 0)
+    let width = lineWidth(stroke)
     c.pointee.cairo_set_line_width(cairo, width)
     let dashes = stroke.dashes.pattern.map { $0 * max(width, scale) }
     c.pointee.cairo_set_dash(cairo, dashes, CInt(dashes.count), start)
