@@ -179,23 +179,37 @@ static void add_stroke(const struct cells *cells, const struct vector *places, s
   add_arc(cells, places[count - 1], opposite(last), last, radius, 1);
 }
 
+// How much of a cell is inside, of 255.
+static inline uint32_t share_of(int32_t sum, bool is_stroke) {
+  uint32_t area = sum < 0 ? 0 - (uint32_t)sum : (uint32_t)sum;
+  if (!is_stroke) {
+    area &= 2 * WHOLE - 1;
+    area = area > WHOLE ? 2 * WHOLE - area : area;
+  }
+  area = area > WHOLE ? WHOLE : area;
+  return ((area << 8) - area + WHOLE / 2) >> 16;
+}
+
 // Paints the cells and clears them.
 static void paint(const struct cells *cells, uint32_t *pixels, ptrdiff_t stride, uint32_t color, bool is_stroke) {
   color = premultiplied(color);
   int32_t *row = cells->first;
   for (int32_t y = 0; y < cells->height; y++, row += cells->stride, pixels += stride) {
-    int32_t sum = 0;
-    for (int32_t x = 0; x < cells->width; x++) {
+    int32_t sum = 0, first = 0, last = cells->width;
+    while (first < last && !row[first]) first++;
+    for (int32_t x = first; x < last;) {
       add(&sum, row[x]);
-      uint32_t area = (uint32_t)(sum < 0 ? 0 - (uint32_t)sum : (uint32_t)sum);
-      if (is_stroke) {
-        if (area > WHOLE) area = WHOLE;
-      } else {
-        area &= 2 * WHOLE - 1;
-        if (area > WHOLE) area = 2 * WHOLE - area;
+      uint32_t share = share_of(sum, is_stroke);
+      // Most cells are like the one before.
+      int32_t end = x + 1;
+      while (end < last && !row[end]) end++;
+      if (share == 255 && color >> 24 == 255) {
+        for (; x < end; x++) pixels[x] = color;
+      } else if (share) {
+        uint32_t part = times(color, share);
+        for (; x < end; x++) pixels[x] = over(part, pixels[x]);
       }
-      uint32_t share = (area * 255 + WHOLE / 2) / WHOLE;
-      if (share) pixels[x] = over(times(color, share), pixels[x]);
+      x = end;
     }
     memset(row, 0, (size_t)cells->stride * sizeof *row);
   }
@@ -245,8 +259,8 @@ bool ccairo_add_run(struct ccairo_shape *shape, const float *positions, size_t c
 bool ccairo_paint_shape(struct ccairo_shape *shape, const struct ccairo_target *target, double dx, double dy, double width, uint32_t color) {
   const double radius = width / 2, limit = 1 << 20;
   if (!shape->run_count) return true;
-  double left = fmax(floor(shape->left + dx - radius) - 1, target->left), right = fmin(ceil(shape->right + dx + radius) + 1, target->right);
-  double top = fmax(floor(shape->top + dy - radius) - 1, target->top), bottom = fmin(ceil(shape->bottom + dy + radius) + 1, target->bottom);
+  double left = fmax(floor(shape->left + dx - radius), target->left), right = fmin(ceil(shape->right + dx + radius), target->right);
+  double top = fmax(floor(shape->top + dy - radius), target->top), bottom = fmin(ceil(shape->bottom + dy + radius), target->bottom);
   if (left >= right || top >= bottom) return true;
   if (shape->left < -limit || shape->top < -limit || shape->right > limit || shape->bottom > limit) return false;
   if ((right - left) * (bottom - top) > 4096 + 64.0 * (double)shape->count) return false;
@@ -255,6 +269,12 @@ bool ccairo_paint_shape(struct ccairo_shape *shape, const struct ccairo_target *
   if (!grow((void **)&shape->cells, &shape->cell_capacity, wanted, sizeof(int32_t))) return false;
   memset(shape->cells + known, 0, (shape->cell_capacity - known) * sizeof(int32_t));
   cells.first = shape->cells;
+  // Shapes are anywhere in the picture: its pixels are under way while the cells are filled.
+  uint32_t *pixels = target->pixels + (ptrdiff_t)top * target->stride + (ptrdiff_t)left;
+  for (int32_t y = 0; y < cells.height && y < 64; y++) {
+    __builtin_prefetch(pixels + y * target->stride, 1);
+    __builtin_prefetch(pixels + y * target->stride + cells.width - 1, 1);
+  }
   const struct vector shift = {dx - left, dy - top}, none = {0, 0};
   struct vector *places = (struct vector *)(void *)shape->places;
   for (size_t i = 0; i < shape->count; i++) places[i] = (struct vector){places[i].x + shift.x, places[i].y + shift.y};
@@ -271,6 +291,6 @@ bool ccairo_paint_shape(struct ccairo_shape *shape, const struct ccairo_target *
       last = next;
     }
   }
-  paint(&cells, target->pixels + (ptrdiff_t)top * target->stride + (ptrdiff_t)left, target->stride, color, width > 0);
+  paint(&cells, pixels, target->stride, color, width > 0);
   return true;
 }
