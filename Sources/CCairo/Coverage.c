@@ -4,23 +4,32 @@
 #include "Pixels.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Units of y to a pixel. Areas are whole numbers of 1/65536, so that those of a closed outline add up to 0 exactly.
 enum { STEPS = 256, WHOLE = STEPS * STEPS };
 
-// A corner of an outline: x in pixels and y in steps from the corner of the cells.
+// A corner of an outline: x in pixels from the left of the cells, y in steps from the top of the picture.
 struct corner {
   double x;
   int32_t y;
 };
 
+struct vector {
+  double x, y;
+};
+
 struct cells {
   int32_t *_Nonnull first;
-  // Of a row; one more than are painted.
   int32_t width, height;
+  // From row to row: one edge may end right of the last.
   ptrdiff_t stride;
+  // Of the first row.
+  int32_t top;
+  // What is added to places.
+  struct vector shift;
 };
 
 static inline void add(int32_t *cell, int32_t area) { *cell = (int32_t)((uint32_t)*cell + (uint32_t)area); }
@@ -48,14 +57,21 @@ static inline void add_part(int32_t *row, double from, double to, int32_t cover)
   add(row + column + 1, cover - next);
 }
 
-// An edge that goes down within the cells.
+// An edge that goes down, right of the left side and left of the right one. In each row it is the same, whatever other rows there are.
 static void add_inside(const struct cells *cells, struct corner from, struct corner to, int32_t sign) {
-  if (from.y >= to.y) return;
+  int32_t top = cells->top * STEPS, bottom = top + cells->height * STEPS;
+  if (from.y >= to.y || to.y <= top || from.y >= bottom) return;
   double slope = (to.x - from.x) / (to.y - from.y), x = from.x;
-  int32_t *row = cells->first + (from.y / STEPS) * cells->stride;
-  for (int32_t y = from.y; y < to.y; row += cells->stride) {
-    int32_t end = (y / STEPS + 1) * STEPS;
-    if (end > to.y) end = to.y;
+  int32_t y = from.y, last = to.y < bottom ? to.y : bottom;
+  if (y < top) {
+    x = from.x + slope * (top - from.y);
+    x = x < 0 ? 0 : x > cells->width ? cells->width : x;
+    y = top;
+  }
+  int32_t *row = cells->first + ((y - top) / STEPS) * cells->stride;
+  for (; y < last; row += cells->stride) {
+    int32_t end = top + ((y - top) / STEPS + 1) * STEPS;
+    if (end > last) end = last;
     double next = end == to.y ? to.x : from.x + slope * (end - from.y);
     next = next < 0 ? 0 : next > cells->width ? cells->width : next;
     add_part(row, x, next, sign * (end - y) * STEPS);
@@ -72,11 +88,8 @@ static void add_edge(const struct cells *cells, struct corner from, struct corne
     to = other;
     sign = -1;
   }
-  const int32_t bottom = cells->height * STEPS;
-  if (from.y == to.y || to.y <= 0 || from.y >= bottom) return;
-  double slope = (to.x - from.x) / ((double)to.y - from.y);
-  if (from.y < 0) from.x -= slope * from.y, from.y = 0;
-  if (to.y > bottom) to.x -= slope * (to.y - bottom), to.y = bottom;
+  if (from.y == to.y) return;
+  double slope = (to.x - from.x) / (to.y - from.y);
   // What is to the left covers the whole row, what is to the right nothing.
   for (int side = 0; side < 2; side++) {
     double edge = side ? cells->width : 0;
@@ -96,15 +109,10 @@ static void add_edge(const struct cells *cells, struct corner from, struct corne
   add_inside(cells, from, to, sign);
 }
 
-struct vector {
-  double x, y;
-};
-
-static inline struct corner corner_at(struct vector place, struct vector shift) {
-  // Edges beyond are far outside of the cells.
-  const double limit = 1 << 20;
-  double x = place.x + shift.x, y = place.y + shift.y;
-  y = y < -limit ? -limit : y > limit ? limit : y;
+static inline struct corner corner_at(const struct cells *cells, struct vector place, struct vector side) {
+  double x = place.x + side.x, y = place.y + side.y;
+  x += cells->shift.x;
+  y += cells->shift.y;
   return (struct corner){x, (int32_t)lrint(y * STEPS)};
 }
 
@@ -113,7 +121,7 @@ static inline struct vector opposite(struct vector v) { return (struct vector){-
 // The outer side of a join, or a cap: an arc around a place, in parts that differ from it by a sixteenth of a pixel at most.
 static void add_arc(const struct cells *cells, struct vector at, struct vector from, struct vector to, double radius, double sign) {
   double limit = 1 - 0.0625 / radius, cosine = (from.x * to.x + from.y * to.y) / (radius * radius);
-  struct corner start = corner_at(at, from);
+  struct corner start = corner_at(cells, at, from);
   if (limit < 0.1) limit = 0.1;
   if (cosine < 2 * limit * limit - 1) {
     double angle = acos(cosine < -1 ? -1 : cosine);
@@ -121,12 +129,12 @@ static void add_arc(const struct cells *cells, struct vector at, struct vector f
     double c = cos(angle / parts), s = sign * sin(angle / parts);
     for (int part = 1; part < parts; part++) {
       from = (struct vector){from.x * c - from.y * s, from.x * s + from.y * c};
-      struct corner next = corner_at(at, from);
+      struct corner next = corner_at(cells, at, from);
       add_edge(cells, start, next);
       start = next;
     }
   }
-  add_edge(cells, start, corner_at(at, to));
+  add_edge(cells, start, corner_at(cells, at, to));
 }
 
 // The outline of the place where two parts of a line meet; vectors point from the line to its one side, with the length of half its width.
@@ -135,15 +143,15 @@ static void add_join(const struct cells *cells, struct vector at, struct vector 
   bool is_flat = is_long && one.x * other.x + one.y * other.y > 0.5 * radius * radius;
   const struct vector none = {0, 0};
   // The inner side goes through the place itself, unless both parts reach beyond where their sides cross.
-  struct corner middle = corner_at(at, none);
+  struct corner middle = corner_at(cells, at, none);
   if (turn >= 0) {
-    struct corner start = corner_at(at, other), end = corner_at(at, one);
+    struct corner start = corner_at(cells, at, other), end = corner_at(cells, at, one);
     add_arc(cells, at, opposite(one), opposite(other), radius, 1);
     if (is_flat) return add_edge(cells, start, end);
     add_edge(cells, start, middle);
     add_edge(cells, middle, end);
   } else {
-    struct corner start = corner_at(at, opposite(one)), end = corner_at(at, opposite(other));
+    struct corner start = corner_at(cells, at, opposite(one)), end = corner_at(cells, at, opposite(other));
     add_arc(cells, at, other, one, radius, 1);
     if (is_flat) return add_edge(cells, start, end);
     add_edge(cells, start, middle);
@@ -165,8 +173,8 @@ static void add_stroke(const struct cells *cells, const struct vector *places, s
     struct vector along = {places[i + 1].x - places[i].x, places[i + 1].y - places[i].y};
     double length = sqrt(along.x * along.x + along.y * along.y), share = radius / length;
     struct vector side = {-along.y * share, along.x * share};
-    add_edge(cells, corner_at(places[i], opposite(side)), corner_at(places[i + 1], opposite(side)));
-    add_edge(cells, corner_at(places[i + 1], side), corner_at(places[i], side));
+    add_edge(cells, corner_at(cells, places[i], opposite(side)), corner_at(cells, places[i + 1], opposite(side)));
+    add_edge(cells, corner_at(cells, places[i + 1], side), corner_at(cells, places[i], side));
     if (i > 0)
       add_join(cells, places[i], last, side, radius, length > radius && last_length > radius);
     else
@@ -215,12 +223,6 @@ static void paint(const struct cells *cells, uint32_t *pixels, ptrdiff_t stride,
   }
 }
 
-void ccairo_begin_shape(struct ccairo_shape *shape) {
-  shape->count = shape->run_count = 0;
-  shape->left = shape->top = INFINITY;
-  shape->right = shape->bottom = -INFINITY;
-}
-
 static bool grow(void **memory, size_t *capacity, size_t count, size_t size) {
   if (count <= *capacity) return true;
   size_t wanted = count + count / 2 + 256;
@@ -231,11 +233,19 @@ static bool grow(void **memory, size_t *capacity, size_t count, size_t size) {
   return true;
 }
 
-bool ccairo_add_run(struct ccairo_shape *shape, const float *positions, size_t count, double scale) {
-  if (!grow((void **)&shape->places, &shape->capacity, 2 * (shape->count + count), sizeof(double)) ||
-      !grow((void **)&shape->runs, &shape->run_capacity, shape->run_count + 1, sizeof(size_t)))
+bool ccairo_begin_shape(struct ccairo_shapes *shapes) {
+  if (!grow((void **)&shapes->shapes, &shapes->shape_capacity, shapes->shape_count + 1, sizeof(struct ccairo_shape))) return false;
+  struct ccairo_shape *shape = shapes->shapes + shapes->shape_count;
+  *shape = (struct ccairo_shape){shapes->run_count, shapes->run_count, shapes->count, INFINITY, INFINITY, -INFINITY, -INFINITY, 0, 0};
+  return true;
+}
+
+bool ccairo_add_run(struct ccairo_shapes *shapes, const float *positions, size_t count, double scale) {
+  if (!grow((void **)&shapes->places, &shapes->capacity, 2 * (shapes->count + count), sizeof(double)) ||
+      !grow((void **)&shapes->runs, &shapes->run_capacity, shapes->run_count + 1, sizeof(size_t)))
     return false;
-  double *start = shape->places + 2 * shape->count, *end = start;
+  struct ccairo_shape *shape = shapes->shapes + shapes->shape_count;
+  double *start = shapes->places + 2 * shapes->count, *end = start;
   for (size_t i = 0; i < count; i++) {
     double x = positions[2 * i] * scale, y = positions[2 * i + 1] * scale;
     if (!isfinite(x) || !isfinite(y)) continue;
@@ -251,46 +261,127 @@ bool ccairo_add_run(struct ccairo_shape *shape, const float *positions, size_t c
     shape->bottom = fmax(shape->bottom, y);
   }
   if (end == start) return true;
-  shape->count += (size_t)(end - start) / 2;
-  shape->runs[shape->run_count++] = shape->count;
+  shapes->count += (size_t)(end - start) / 2;
+  shapes->runs[shapes->run_count++] = shapes->count;
   return true;
 }
 
-bool ccairo_paint_shape(struct ccairo_shape *shape, const struct ccairo_target *target, double dx, double dy, double width, uint32_t color) {
+bool ccairo_end_shape(struct ccairo_shapes *shapes, int32_t left, int32_t top, int32_t right, int32_t bottom, double width, uint32_t color) {
   const double radius = width / 2, limit = 1 << 20;
-  if (!shape->run_count) return true;
-  double left = fmax(floor(shape->left + dx - radius), target->left), right = fmin(ceil(shape->right + dx + radius), target->right);
-  double top = fmax(floor(shape->top + dy - radius), target->top), bottom = fmin(ceil(shape->bottom + dy + radius), target->bottom);
+  struct ccairo_shape *shape = shapes->shapes + shapes->shape_count;
+  double across = fmin(ceil(shape->right + radius), right) - fmax(floor(shape->left - radius), left);
+  double down = fmin(ceil(shape->bottom + radius), bottom) - fmax(floor(shape->top - radius), top);
+  bool is_seen = across > 0 && down > 0;
+  bool is_far = shape->left < -limit || shape->top < -limit || shape->right > limit || shape->bottom > limit || radius > limit;
+  bool is_own = !is_seen || (!is_far && across * down <= 4096 + 64.0 * (double)(shapes->count - shape->start));
+  if (!is_own || !is_seen) {
+    shapes->count = shape->start;
+    shapes->run_count = shape->first_run;
+    return is_own;
+  }
+  shape->end_run = shapes->run_count;
+  shape->radius = radius;
+  shape->color = color;
+  shapes->shape_count++;
+  return true;
+}
+
+// Rows of a picture for one thread.
+struct band {
+  const struct ccairo_shapes *shapes;
+  const struct ccairo_target *target;
+  int32_t top, bottom;
+  double dx, dy;
+  int32_t *cells;
+  size_t capacity;
+  bool is_done;
+};
+
+static bool paint_shape(struct band *band, const struct ccairo_shape *shape) {
+  const struct ccairo_shapes *shapes = band->shapes;
+  const struct ccairo_target *target = band->target;
+  const double radius = shape->radius;
+  double left = fmax(floor(shape->left + band->dx - radius), target->left), right = fmin(ceil(shape->right + band->dx + radius), target->right);
+  double top = fmax(floor(shape->top + band->dy - radius), band->top), bottom = fmin(ceil(shape->bottom + band->dy + radius), band->bottom);
   if (left >= right || top >= bottom) return true;
-  if (shape->left < -limit || shape->top < -limit || shape->right > limit || shape->bottom > limit) return false;
-  if ((right - left) * (bottom - top) > 4096 + 64.0 * (double)shape->count) return false;
-  struct cells cells = {NULL, (int32_t)(right - left), (int32_t)(bottom - top), (ptrdiff_t)(right - left) + 2};
-  size_t known = shape->cell_capacity, wanted = (size_t)cells.stride * (size_t)cells.height;
-  if (!grow((void **)&shape->cells, &shape->cell_capacity, wanted, sizeof(int32_t))) return false;
-  memset(shape->cells + known, 0, (shape->cell_capacity - known) * sizeof(int32_t));
-  cells.first = shape->cells;
+  struct cells cells = {band->cells, (int32_t)(right - left), (int32_t)(bottom - top), (ptrdiff_t)(right - left) + 2, (int32_t)top,
+                        {band->dx - left, band->dy}};
+  size_t known = band->capacity;
+  if (!grow((void **)&band->cells, &band->capacity, (size_t)cells.stride * (size_t)cells.height, sizeof(int32_t))) return false;
+  memset(band->cells + known, 0, (band->capacity - known) * sizeof(int32_t));
+  cells.first = band->cells;
   // Shapes are anywhere in the picture: its pixels are under way while the cells are filled.
   uint32_t *pixels = target->pixels + (ptrdiff_t)top * target->stride + (ptrdiff_t)left;
   for (int32_t y = 0; y < cells.height && y < 64; y++) {
     __builtin_prefetch(pixels + y * target->stride, 1);
     __builtin_prefetch(pixels + y * target->stride + cells.width - 1, 1);
   }
-  const struct vector shift = {dx - left, dy - top}, none = {0, 0};
-  struct vector *places = (struct vector *)(void *)shape->places;
-  for (size_t i = 0; i < shape->count; i++) places[i] = (struct vector){places[i].x + shift.x, places[i].y + shift.y};
-  for (size_t run = 0, start = 0; run < shape->run_count; start = shape->runs[run++]) {
-    size_t end = shape->runs[run];
-    if (width > 0) {
+  const struct vector *places = (const struct vector *)(const void *)shapes->places, none = {0, 0};
+  size_t start = shape->start;
+  for (size_t run = shape->first_run; run < shape->end_run; run++) {
+    size_t end = shapes->runs[run];
+    if (radius > 0) {
       add_stroke(&cells, places + start, end - start, radius);
-      continue;
+    } else {
+      struct corner last = corner_at(&cells, places[end - 1], none);
+      for (size_t i = start; i < end; i++) {
+        struct corner next = corner_at(&cells, places[i], none);
+        add_edge(&cells, last, next);
+        last = next;
+      }
     }
-    struct corner last = corner_at(places[end - 1], none);
-    for (size_t i = start; i < end; i++) {
-      struct corner next = corner_at(places[i], none);
-      add_edge(&cells, last, next);
-      last = next;
-    }
+    start = end;
   }
-  paint(&cells, pixels, target->stride, color, width > 0);
+  paint(&cells, pixels, target->stride, shape->color, radius > 0);
   return true;
+}
+
+static void *paint_band(void *argument) {
+  struct band *band = argument;
+  band->is_done = true;
+  for (size_t i = 0; i < band->shapes->shape_count && band->is_done; i++) band->is_done = paint_shape(band, band->shapes->shapes + i);
+  free(band->cells);
+  return NULL;
+}
+
+enum { MOST_BANDS = 8 };
+
+// The first row of each band but the first: bands have equal shares of the positions, by the middles of their shapes.
+static void divide(struct band *bands, int count) {
+  const struct ccairo_shapes *shapes = bands[0].shapes;
+  enum { PARTS = 64 };
+  size_t sums[PARTS] = {0}, all = 0;
+  const int32_t top = bands[0].top, rows = bands[0].bottom - top;
+  for (size_t i = 0; i < shapes->shape_count; i++) {
+    const struct ccairo_shape *shape = shapes->shapes + i;
+    double part = ((shape->top + shape->bottom) / 2 + bands[0].dy - top) / rows * PARTS;
+    sums[part > 0 ? part < PARTS - 1 ? (int)part : PARTS - 1 : 0] += shapes->runs[shape->end_run - 1] - shape->start;
+  }
+  int next = 1;
+  for (int part = 0; part < PARTS && next < count; part++) {
+    all += sums[part];
+    while (next < count && all * (size_t)count >= shapes->count * (size_t)next) bands[next++].top = top + (int32_t)((int64_t)rows * (2 * part + 1) / (2 * PARTS));
+  }
+  for (int i = 0; i < count; i++) {
+    if (i >= next) bands[i].top = bands[0].bottom;
+    if (i > 0) bands[i - 1].bottom = bands[i].top;
+  }
+}
+
+bool ccairo_paint_shapes(struct ccairo_shapes *shapes, const struct ccairo_target *target, double dx, double dy, int threads) {
+  // A thread takes as long to begin as some hundred positions.
+  int count = threads > MOST_BANDS ? MOST_BANDS : shapes->count < 2048 || threads < 1 ? 1 : threads;
+  struct band bands[MOST_BANDS];
+  pthread_t handles[MOST_BANDS];
+  bool is_done = true;
+  for (int i = 0; i < count; i++) bands[i] = (struct band){shapes, target, target->top, target->bottom, dx, dy, NULL, 0, false};
+  if (count > 1) divide(bands, count);
+  int begun = 1;
+  while (begun < count && !pthread_create(&handles[begun], NULL, paint_band, &bands[begun])) begun++;
+  paint_band(&bands[0]);
+  for (int i = begun; i < count; i++) paint_band(&bands[i]);
+  for (int i = 1; i < begun; i++) pthread_join(handles[i], NULL);
+  for (int i = 0; i < count; i++) is_done &= bands[i].is_done;
+  shapes->count = shapes->run_count = shapes->shape_count = 0;
+  return is_done;
 }

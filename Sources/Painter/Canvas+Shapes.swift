@@ -2,6 +2,7 @@
 
 import CCairo
 import Pictures
+import Platform
 
 extension Canvas {
   /// Appends a run of positions to the path, without those that are too near to the last to be seen. Returns its length; nil if there is none.
@@ -27,16 +28,30 @@ extension Canvas {
     return last.map { _ in length }
   }
 
-  /// Fills rings or, if the width is not 0, strokes lines of an image without Cairo; false, with nothing done, where Cairo is to do it.
-  func paint(_ runs: [UnsafeBufferPointer<Float>], width: Double, color: UInt32) -> Bool {
+  /// The positions that wait at most.
+  private static var waitingLimit: Int { 1 << 16 }
+
+  /// Has rings filled or, if the width is not 0, lines of an image stroked without Cairo. Where Cairo is to do it, paints what waits; returns false.
+  func add(_ runs: [UnsafeBufferPointer<Float>], width: Double, color: UInt32) throws(PaintFault) -> Bool {
     guard !isVector, !isOfNumbers else { return false }
     guard color & 0xff != 0 else { return true }
-    ccairo_begin_shape(&shape)
-    for run in runs {
-      guard let start = run.baseAddress else { continue }
-      guard ccairo_add_run(&shape, start, run.count / 2, scale) else { return false }
+    var hasMemory = ccairo_begin_shape(&shapes)
+    for run in runs where hasMemory {
+      if let start = run.baseAddress { hasMemory = ccairo_add_run(&shapes, start, run.count / 2, scale) }
     }
-    return withPixels { target, offset in ccairo_paint_shape(&shape, &target, offset.x, offset.y, width, color) } ?? false
+    guard hasMemory else { throw .failed(reason: "no memory") }
+    let isOwn = ccairo_end_shape(&shapes, clip.left, clip.top, clip.right, clip.bottom, width, color)
+    if !isOwn || shapes.count > Self.waitingLimit { try paintShapes() }
+    return isOwn
+  }
+
+  /// Paints the shapes that wait.
+  func paintShapes() throws(PaintFault) {
+    guard shapes.shape_count > 0 else { return }
+    let threads = CInt(clamping: processorCount())
+    guard withPixels({ target, offset in ccairo_paint_shapes(&shapes, &target, offset.x, offset.y, threads) }) == true else {
+      throw .failed(reason: "no memory")
+    }
   }
 
   /// The width of a line in the picture's units.
