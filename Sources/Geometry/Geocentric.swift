@@ -23,17 +23,22 @@ public enum Geocentric {
   public static func point(at position: SIMD3<Double>) -> Point {
     let around = (position.x * position.x + position.y * position.y).squareRoot()
     let second = (equator * equator) / (polar * polar) - 1
-    var reduced = atan2(position.z * equator, around * polar)
-    var latitude = reduced
-    for _ in 0..<2 {
-      let (s, c) = (sin(reduced), cos(reduced))
-      latitude = atan2(position.z + second * polar * s * s * s, around - eccentricity * equator * c * c * c)
-      reduced = atan2(polar * sin(latitude), equator * cos(latitude))
+    // Of the angles only sines and cosines are needed, and these without the angles: a picture asks for millions of places.
+    func unit(_ y: Double, _ x: Double) -> (s: Double, c: Double) {
+      let norm = (x * x + y * y).squareRoot()
+      return norm > 0 ? (y / norm, x / norm) : (0, 1)
     }
-    let (s, c) = (sin(latitude), cos(latitude))
+    var reduced = unit(position.z * equator, around * polar)
+    var (up, out) = (position.z, around)
+    for _ in 0..<2 {
+      let (s, c) = reduced
+      (up, out) = (position.z + second * polar * s * s * s, around - eccentricity * equator * c * c * c)
+      reduced = unit(polar * up, equator * out)
+    }
+    let (s, c) = unit(up, out)
     let height = around * c + position.z * s - equator * (1 - eccentricity * s * s).squareRoot()
     return Point(
-      x: atan2(position.y, position.x) * 180 / .pi, y: latitude * 180 / .pi, z: height)
+      x: atan2(position.y, position.x) * 180 / .pi, y: atan2(up, out) * 180 / .pi, z: height)
   }
 
   /// Unit vectors to the east, to the north and up.

@@ -105,26 +105,36 @@ extension Canvas {
       plain.outline = marker.visibleOutline.map { Stroke(dashes: $0.dashes, color: 0xff, width: $0.width) }
     }
     let set = painter.stamps.set(StampStore.Key(marker: plain, scale: scale))
-    guard let image = c.pointee.cairo_get_group_target(cairo) else { return }
+    withPixels { target, offset in
+      var done = 0
+      while done < count {
+        var missing = 0
+        done += ccairo_stamp(
+          &target, set.stamps, positions + 2 * done, count - done, scale, shift.x + offset.x, shift.y + offset.y,
+          isOfNumbers ? first + UInt32(done) : 0, &missing)
+        if done < count { set.stamps[missing] = makeStamp(plain, phase: missing) }
+      }
+    }
+  }
+
+  /// Has the pixels of an image, or of its innermost group, changed without Cairo; nil if there are none.
+  ///
+  /// - Parameter body: gets them with the offset of the picture's corner in them.
+  @discardableResult
+  func withPixels<R>(_ body: (inout ccairo_target, _ offset: (x: Double, y: Double)) -> R) -> R? {
+    guard let image = c.pointee.cairo_get_group_target(cairo) else { return nil }
     c.pointee.cairo_surface_flush(image)
     var offset = (x: 0.0, y: 0.0)
     c.pointee.cairo_surface_get_device_offset(image, &offset.x, &offset.y)
-    guard let pixels = c.pointee.cairo_image_surface_get_data(image) else { return }
+    guard let pixels = c.pointee.cairo_image_surface_get_data(image) else { return nil }
     let (left, top) = (Int32(offset.x), Int32(offset.y))
     var target = ccairo_target(
       pixels: UnsafeMutableRawPointer(pixels).assumingMemoryBound(to: UInt32.self),
       stride: Int(c.pointee.cairo_image_surface_get_stride(image)) / 4, left: max(clip.left + left, 0), top: max(clip.top + top, 0),
       right: min(clip.right + left, c.pointee.cairo_image_surface_get_width(image)),
       bottom: min(clip.bottom + top, c.pointee.cairo_image_surface_get_height(image)))
-    var done = 0
-    while done < count {
-      var missing = 0
-      done += ccairo_stamp(
-        &target, set.stamps, positions + 2 * done, count - done, scale, shift.x + offset.x, shift.y + offset.y,
-        isOfNumbers ? first + UInt32(done) : 0, &missing)
-      if done < count { set.stamps[missing] = makeStamp(plain, phase: missing) }
-    }
-    c.pointee.cairo_surface_mark_dirty(image)
+    defer { c.pointee.cairo_surface_mark_dirty(image) }
+    return body(&target, offset)
   }
 
   private func makeStamp(_ marker: Marker, phase: Int) -> ccairo_stamp {

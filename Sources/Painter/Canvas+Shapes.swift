@@ -2,6 +2,7 @@
 
 import CCairo
 import Pictures
+import Platform
 
 extension Canvas {
   /// Appends a run of positions to the path, without those that are too near to the last to be seen. Returns its length; nil if there is none.
@@ -25,6 +26,38 @@ extension Canvas {
       last = (x, y)
     }
     return last.map { _ in length }
+  }
+
+  /// The positions that wait at most.
+  private static var waitingLimit: Int { 1 << 16 }
+
+  /// Has rings filled or, if the width is not 0, lines of an image stroked without Cairo. Where Cairo is to do it, paints what waits; returns false.
+  func add(_ runs: [UnsafeBufferPointer<Float>], width: Double, color: UInt32) throws(PaintFault) -> Bool {
+    guard !isVector, !isOfNumbers else { return false }
+    guard color & 0xff != 0 else { return true }
+    var hasMemory = ccairo_begin_shape(&shapes)
+    for run in runs where hasMemory {
+      if let start = run.baseAddress { hasMemory = ccairo_add_run(&shapes, start, run.count / 2, scale) }
+    }
+    guard hasMemory else { throw .failed(reason: "no memory") }
+    let isOwn = ccairo_end_shape(&shapes, clip.left, clip.top, clip.right, clip.bottom, width, color)
+    if !isOwn || shapes.count > Self.waitingLimit { try paintShapes() }
+    return isOwn
+  }
+
+  /// Paints the shapes that wait.
+  func paintShapes() throws(PaintFault) {
+    guard shapes.shape_count > 0 else { return }
+    let threads = CInt(clamping: processorCount())
+    guard withPixels({ target, offset in ccairo_paint_shapes(&shapes, &target, offset.x, offset.y, threads) }) == true else {
+      throw .failed(reason: "no memory")
+    }
+  }
+
+  /// The width of a line in the picture's units.
+  func lineWidth(_ stroke: Stroke) -> Double {
+    // A picture of numbers shows no line that is thinner than a pixel.
+    max(Double(min(stroke.width, 10_000)) * scale, isOfNumbers ? 1 : 0)
   }
 
   /// Strokes lines as one figure, with the source.
@@ -77,8 +110,7 @@ extension Canvas {
 
   /// - Parameter start: how far the path is from the beginning of the dashes.
   private func setStroke(_ stroke: Stroke, from start: Double = 0) {
-    // A picture of numbers shows no line that is thinner than a pixel.
-    let width = max(Double(min(stroke.width, 10_000)) * scale, isOfNumbers ? 1 : 0)
+    let width = lineWidth(stroke)
     c.pointee.cairo_set_line_width(cairo, width)
     let dashes = stroke.dashes.pattern.map { $0 * max(width, scale) }
     c.pointee.cairo_set_dash(cairo, dashes, CInt(dashes.count), start)

@@ -2,6 +2,7 @@
 
 import CCairo
 import Pictures
+import Platform
 
 /// Takes the bytes of a picture.
 final class Sink {
@@ -71,6 +72,8 @@ final class Canvas {
   private var font: Font?
   var hasImages = false
   var hatches: [Fill: OpaquePointer] = [:]
+  /// Shapes that wait for those that follow them, to be painted by several threads.
+  var shapes = ccairo_shapes()
 
   init(_ painter: Painter, _ job: PictureJob, _ write: @escaping (UnsafeRawBufferPointer) -> Bool) throws(PaintFault) {
     (self.painter, self.job) = (painter, job)
@@ -129,6 +132,9 @@ final class Canvas {
   }
 
   deinit {
+    free(shapes.places)
+    free(shapes.runs)
+    free(shapes.shapes)
     for pattern in hatches.values { c.pointee.cairo_pattern_destroy(pattern) }
     c.pointee.cairo_destroy(cairo)
     c.pointee.cairo_surface_destroy(surface)
@@ -173,11 +179,16 @@ final class Canvas {
   func draw(_ words: UnsafeRawBufferPointer) throws(PaintFault) {
     var reader = PictureReader(words)
     while let next = try reader.next() { try draw(next) }
+    try paintShapes()
     guard open.isEmpty else { throw .malformed }
     try check()
   }
 
   private func draw(_ command: PictureCommand) throws(PaintFault) {
+    switch command {
+    case .points, .text, .textAlong, .image, .beginGroup, .endGroup, .beginClip, .endClip: try paintShapes()
+    default: break
+    }
     switch command {
     case .set(let marker): self.marker = marker
     case .setStroke(let stroke): self.stroke = stroke
@@ -198,10 +209,13 @@ final class Canvas {
       try drawPoints(positions, marker)
     case .lines(let lines):
       guard let stroke else { throw .malformed }
-      guard stroke.width > 0, try beginShape(stroke.color) else { return }
+      guard stroke.width > 0 else { return }
+      if stroke.dashes == .solid, try add(lines, width: lineWidth(stroke), color: stroke.color) { return }
+      guard try beginShape(stroke.color) else { return }
       draw(lines, stroke)
     case .area(let rings):
       guard let fill else { throw .malformed }
+      if fill.hatch == .solid, try add(rings, width: 0, color: fill.color) { return }
       guard try beginShape(fill.color) else { return }
       for ring in rings where addPath(ring[...]) != nil { c.pointee.cairo_close_path(cairo) }
       if fill.hatch != .solid, !isOfNumbers { c.pointee.cairo_set_source(cairo, hatch(fill)) }

@@ -1,5 +1,7 @@
 // What is painted where: markers, lines, areas, images, groups and clips, at known pixels.
 
+import CCairo
+import Glibc
 import Painter
 import Pictures
 import Testing
@@ -75,6 +77,61 @@ private let blue: UInt32 = 0x0000ffff
     }
     #expect(picture[20, 10] == 0xff000080 && picture[5, 10] == 0xff000080)
     #expect(picture[24, 24] == blue && picture.alpha(30, 30) == 0)
+  }
+
+  @Test(arguments: [CInt(2), 3, 8]) func `small shapes have the same pixels for any number of threads`(threads: CInt) throws {
+    func painted(_ threads: CInt) throws -> [UInt32] {
+      var shapes = ccairo_shapes()
+      defer {
+        free(shapes.places)
+        free(shapes.runs)
+        free(shapes.shapes)
+      }
+      for index in 0..<2000 {
+        // Some reach beyond the picture, and all beyond the rows of one thread.
+        let middle = SIMD2(Float(index * 37 % 211), Float(index * 53 % 157))
+        let places = (0...6).flatMap { corner in
+          let angle = Float(corner % 6) + Float(index) / 7, radius = Float(1 + (index + corner % 6) % 23)
+          return [middle.x + radius * cos(angle), middle.y + radius * sin(angle)]
+        }
+        #expect(ccairo_begin_shape(&shapes) && ccairo_add_run(&shapes, places, 7, 1.3))
+        #expect(ccairo_end_shape(&shapes, 0, 0, 200, 150, index % 3 == 0 ? 0 : Double(index % 5), index % 2 == 0 ? red : 0x0000ff80))
+      }
+      var pixels = [UInt32](repeating: 0, count: 200 * 150)
+      let isDone = try pixels.withUnsafeMutableBufferPointer { pixels in
+        var target = ccairo_target(pixels: try #require(pixels.baseAddress), stride: 200, left: 0, top: 0, right: 200, bottom: 150)
+        return ccairo_paint_shapes(&shapes, &target, 0, 0, threads)
+      }
+      #expect(isDone)
+      return pixels
+    }
+    #expect(try painted(threads) == painted(1))
+  }
+
+  @Test func `a small shape looks as it does among large ones, which Cairo paints`() throws {
+    let star = (0...10).map { corner in
+      let angle = Float(corner % 10) * .pi / 5, radius: Float = corner % 2 == 0 ? 24 : 9
+      return SIMD2(30 + radius * cos(angle), 30 + radius * sin(angle))
+    }
+    for width: Float in [0.6, 1, 3, 9] {
+      func draw(_ far: [[SIMD2<Float>]]) throws -> Pixels {
+        try paint(400, 400, background: 0xffffffff) { picture in
+          picture.set(Fill(color: blue))
+          picture.area([star] + far)
+          picture.set(Stroke(color: red, width: width))
+          picture.lines([star] + far)
+        }
+      }
+      let far = [SIMD2<Float>(380, 380), SIMD2(399, 380), SIMD2(399, 399), SIMD2(380, 380)]
+      let (own, other) = (try draw([]), try draw([far]))
+      var differences: [Int] = []
+      for place in 0..<3600 {
+        let (one, two) = (own[place % 60, place / 60], other[place % 60, place / 60])
+        differences += [0, 8, 16, 24].map { abs(Int(one >> $0 & 255) - Int(two >> $0 & 255)) }
+      }
+      // Where both sides of a sharp corner cover parts of one pixel, the parts are added.
+      #expect(differences.count { $0 > 40 } < 30 && differences.allSatisfy { $0 < 110 }, "\(width)")
+    }
   }
 
   @Test(arguments: [UInt32(0xff0000ff), 0xff000080], [Stroke.Dashes.solid, .dash])

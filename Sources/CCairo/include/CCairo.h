@@ -97,6 +97,38 @@ size_t ccairo_stamp(const struct ccairo_target *_Nonnull target, const struct cc
                     const float *_Nonnull positions, size_t count, double scale, double dx, double dy, uint32_t number,
                     size_t *_Nonnull missing);
 
+/// A shape of lines or rings: its parts of the lists, its box, half of its width.
+struct ccairo_shape {
+  size_t first_run, end_run, start;
+  double left, top, right, bottom, radius;
+  uint32_t color;
+};
+
+/// Shapes that are to be painted, in pixels; zeros at first. What is not NULL is freed by its owner.
+struct ccairo_shapes {
+  double *_Nullable places;
+  size_t count, capacity;
+  /// For each line or ring the index of its end.
+  size_t *_Nullable runs;
+  size_t run_count, run_capacity;
+  struct ccairo_shape *_Nullable shapes;
+  size_t shape_count, shape_capacity;
+};
+
+/// Begins a shape; false without memory.
+bool ccairo_begin_shape(struct ccairo_shapes *_Nonnull shapes);
+
+/// Appends positions (x, y; times `scale`) as a line or ring, without those that are too near to the last to be seen; false without memory.
+bool ccairo_add_run(struct ccairo_shapes *_Nonnull shapes, const float *_Nonnull positions, size_t count, double scale);
+
+/// Ends a shape of a colour 0xRRGGBBAA: its rings are filled by the even-odd rule if `width` is 0, else its lines are stroked as one figure
+/// with round joins and caps. Returns false, without it, for a shape that Cairo paints faster; what is outside of a box is not seen.
+bool ccairo_end_shape(struct ccairo_shapes *_Nonnull shapes, int32_t left, int32_t top, int32_t right, int32_t bottom, double width,
+                      uint32_t color);
+
+/// Paints the shapes, moved by whole pixels, and forgets them; the pixels are the same for any number of threads. False without memory.
+bool ccairo_paint_shapes(struct ccairo_shapes *_Nonnull shapes, const struct ccairo_target *_Nonnull target, double dx, double dy, int threads);
+
 /// Raises each byte of an image to twice the largest within a radius, in pixels; `to` is another image of the same form, of zeros.
 void ccairo_widen(const uint8_t *_Nonnull from, uint8_t *_Nonnull to, ptrdiff_t stride, int width, int height, double radius);
 

@@ -160,6 +160,7 @@ struct GroundMesh {
           guard low.x < end.x, low.y < end.y, high.x > 0, high.y > 0, a.z + b.z + c.z > 0 else { return }
           let area = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
           guard area != 0 else { return }
+          let share = 1 / area
           let isLit = light[one] > 0 && light[two] > 0 && light[three] > 0
           let brightness = SIMD3(Double(light[one]), Double(light[two]), Double(light[three]))
           let inverse = SIMD3(a.z, b.z, c.z)
@@ -170,8 +171,8 @@ struct GroundMesh {
             let y = Double(row) + 0.5
             for column in left...right {
               let x = Double(column) + 0.5
-              let v = ((x - a.x) * (c.y - a.y) - (y - a.y) * (c.x - a.x)) / area
-              let w = ((b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x)) / area
+              let v = ((x - a.x) * (c.y - a.y) - (y - a.y) * (c.x - a.x)) * share
+              let w = ((b.x - a.x) * (y - a.y) - (b.y - a.y) * (x - a.x)) * share
               let parts = SIMD3(1 - v - w, v, w)
               guard parts.min() >= -1e-9 else { continue }
               let depth = Float(1 / (parts * inverse).sum())
