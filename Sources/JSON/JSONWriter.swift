@@ -27,9 +27,10 @@ public struct JSONWriter: ~Copyable {
 
   deinit { free(memory) }
 
-  /// Memory of a new size with the bytes of the old. The system moves large blocks without copying them.
+  /// Memory of a new size with the bytes of the old. The system moves large blocks without copying them. Without memory the process ends, as
+  /// it does in Swift's own arrays.
   private static func memory(_ old: UnsafeMutablePointer<UInt8>?, _ capacity: Int) -> UnsafeMutablePointer<UInt8> {
-    guard let new = realloc(old, headroom + capacity) else { fatalError("out of memory") }
+    guard let new = realloc(old, headroom + capacity) else { abort() }
     return new.assumingMemoryBound(to: UInt8.self)
   }
 

@@ -21,7 +21,7 @@ struct CoverageTests {
     "readerFailed": "Tests/NativeTests/ReaderTests.swift",
     "writerFailed": "Tests/NativeTests/WriterTests.swift",
     "engineFailed": "Tests/NativeTests/EngineTests.swift",
-    "serverLost": "Clients/python/tests/test_sharing.py",
+    "serverLost": "Clients/python/tests/test_sharing_ends.py",
     "undoConflict": "Clients/python/tests/test_sharing.py",
     "painterFailed": "Clients/python/tests/test_pictures.py",
   ]
