@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from support import real_server
-from test_pictures import Place, World, decoded
+from picture_worlds import Place, World, decoded
 
 import geomodel
 
