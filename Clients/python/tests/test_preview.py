@@ -35,6 +35,11 @@ RED = {"type": "simpleFill", "color": "#FF0000", "outline": {"color": "#FF0000",
 SQUARE = {"type": "Polygon", "coordinates": [[[8, 47], [9, 47], [9, 47.6], [8, 47.6], [8, 47]]]}
 
 
+def plain(color: str) -> dict[str, Any]:
+    """Draws all pixels in one color."""
+    return {"type": "classified", "band": 0, "classes": [{"maxValue": 1_000, "color": color}]}
+
+
 class Shared(unittest.TestCase):
     """A server that clients share, with the page."""
 
@@ -302,6 +307,46 @@ class PageTests(Shared):
         self.color(page, 400, 300, (255, 255, 255))
         server.map.update(map="m", background_color="#102030")
         self.color(page, 400, 300, (0x10, 0x20, 0x30))
+
+    def test_rasters_are_drawn_between_vectors(self) -> None:
+        server = self.start()
+        place = {**CENTER, "center": {"type": "Point", "coordinates": [12, 48.5]}, "targetScale": 5_000_000}
+        server.call("view/setViewpoint", {"view": "v", "viewpoint": place})
+        server.source.open(id="w", path="naturalearth_110m.gpkg")
+        server.layer.add(map="m", source="w", source_layer="countries", id="l")
+        server.layer.update(layer="l", renderer={"type": "simple", "symbol": {"type": "simpleFill", "color": "#00FF00"}})
+        server.layer.add_raster(map="m", path="colors.tif", id="r", raster_renderer=plain("#0000FF"))
+        server.layer.load(map="m")
+        page = self.open()
+        self.color(page, 400, 300, (0, 0, 255))
+        server.layer.update(layer="r", raster_renderer=plain("#FF0000"))
+        self.color(page, 400, 300, (255, 0, 0))
+        server.layer.update(layer="r", opacity=0.5)
+        self.color(page, 400, 300, (128, 128, 0))
+        page.value("document.querySelector('[data-layer=r] input').click()")
+        self.color(page, 400, 300, (0, 255, 0))
+        server.layer.update(layer="r", is_visible=True, opacity=1, max_scale=10_000_000)
+        page.until("preview.map.getLayer('layer:r#0').maxzoom < preview.map.getZoom()")
+        self.color(page, 400, 300, (0, 255, 0))
+        server.layer.update(layer="r", max_scale=1)
+        self.color(page, 400, 300, (255, 0, 0))
+        server.layer.move(layer="r", index=0)
+        self.color(page, 400, 300, (0, 255, 0))
+        self.assertEqual(page.said(), [])
+
+    def test_a_raster_that_cannot_be_read_is_named_and_the_rest_is_drawn(self) -> None:
+        server = self.start()
+        self.red()
+        path = Path(self.folder) / "a.tif"
+        shutil.copy(ROOT / "Tests" / "Fixtures" / "colors.tif", path)
+        server.layer.add_raster(map="m", path=str(path), id="r")
+        server.layer.load(layer="r")
+        path.write_bytes(b"no raster")
+        server.call("view/setViewpoint", {"view": "v", "viewpoint": {**CENTER, "targetScale": 20_000_000}})
+        page = self.open()
+        page.until("document.querySelector('[data-layer=r] label')?.classList.contains('failed')")
+        self.assertTrue(page.value("document.querySelector('[data-layer=r]').title"))
+        self.color(page, 400, 300, (255, 0, 0))
 
     def test_the_location_moves(self) -> None:
         server = self.start()

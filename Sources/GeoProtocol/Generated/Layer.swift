@@ -73,7 +73,7 @@ public enum LayerProtocol {
   public struct StyleResult: JSONDecodable, JSONEncodable, Sendable {
     /// The world's revision after this.
     public var revision: Int
-    /// The style: a vector source, and its layers bottom first.
+    /// The style: a source of vector tiles, or of PNG for a raster layer, and its layers bottom first.
     public var style: JSONOpaque
     /// What the drawing has and the style does not.
     public var notExpressed: [LayerProtocol.StyleLoss]
@@ -103,7 +103,7 @@ public enum LayerProtocol {
     }
   }
 
-  /// A Mapbox Vector Tile 2.1.
+  /// A Mapbox Vector Tile 2.1, or a PNG of a raster layer.
   public struct VectorTile: JSONDecodable, JSONEncodable, Sendable {
     /// The revision of the snapshot.
     public var revision: Int
@@ -111,6 +111,8 @@ public enum LayerProtocol {
     public var data: String
     /// Its size in bytes.
     public var bytes: Int
+    /// `png` for a raster layer, even where nothing is drawn; absent for a vector tile.
+    public var format: PictureProtocol.PictureFormat?
     /// Number of features in it; one with geometries of several dimensions counts for each.
     public var featureCount: Int
     /// Whether features are left out because of `maxFeatures` or `maxBytes`.
@@ -122,11 +124,13 @@ public enum LayerProtocol {
     public var failedCount: Int
 
     public init(
-      revision: Int, data: String, bytes: Int, featureCount: Int, isThinned: Bool, omittedCount: Int, failedCount: Int
+      revision: Int, data: String, bytes: Int, format: PictureProtocol.PictureFormat? = nil, featureCount: Int,
+      isThinned: Bool, omittedCount: Int, failedCount: Int
     ) {
       self.revision = revision
       self.data = data
       self.bytes = bytes
+      self.format = format
       self.featureCount = featureCount
       self.isThinned = isThinned
       self.omittedCount = omittedCount
@@ -138,6 +142,8 @@ public enum LayerProtocol {
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       self.data = try json["data"].string()
       self.bytes = try json["bytes"].integer("integer of at least 0") { $0 >= 0 }
+      let format = json["format"]
+      self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : nil
       self.featureCount = try json["featureCount"].integer("integer of at least 0") { $0 >= 0 }
       self.isThinned = try json["isThinned"].bool()
       self.omittedCount = try json["omittedCount"].integer("integer of at least 0") { $0 >= 0 }
@@ -152,6 +158,10 @@ public enum LayerProtocol {
       writer.value(data)
       writer.key("bytes")
       writer.value(bytes)
+      if let format {
+        writer.key("format")
+        format.encode(to: &writer)
+      }
       writer.key("featureCount")
       writer.value(featureCount)
       writer.key("isThinned")
@@ -434,7 +444,7 @@ public enum LayerProtocol {
 
   /// A style.
   public protocol StyleOptions: Sendable {
-    /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
+    /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt`, of PNG `{z}/{x}/{y}.png`, when absent.
     var tiles: [String]? { get }
     /// The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.
     var url: String? { get }
@@ -1677,6 +1687,10 @@ public enum LayerProtocol {
   /// scale range of the layer do not. Parts that are smaller than a unit are left out, and a geometry of several
   /// dimensions becomes a feature for each. Polygons are valid: areas that touch themselves or one another on the
   /// grid follow the even-odd rule there.
+  ///
+  /// Of a raster layer it is a PNG of 512 pixels a side, as its renderer draws it, transparent where it has no
+  /// pixels; the opacity of the layer is that of its style. There are no features in it, and `properties`,
+  /// `returnPortrayal`, `maxFeatures` and `maxBytes` have no meaning.
   public enum Tile {
     public static let name: StaticString = "layer/tile"
 
@@ -1744,12 +1758,14 @@ public enum LayerProtocol {
   /// A MapLibre style (style specification, version 8) that draws the tiles of `layer/tile` as a layer is drawn: one
   /// source and one layer of tiles, both named after the layer. Renderers are filters, a layer of the style for each
   /// symbol and part of a symbol; visual variables are interpolations; expressions and texts of labels are attributes
-  /// of the tiles. Scales, those of groups as well, become zooms for tiles of 512 pixels on a screen of 96 dpi.
+  /// of the tiles. Scales, those of groups as well, become zooms for tiles of 512 pixels on a screen of 96 dpi. A
+  /// raster layer is a `raster` source with `tileSize` 512 and one layer with its opacity.
   public enum Style {
     public static let name: StaticString = "layer/style"
 
     public struct Params: JSONDecodable, Sendable, LayerProtocol.StyleOptions {
-      /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
+      /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt`, of PNG `{z}/{x}/{y}.png`, when
+      /// absent.
       public var tiles: [String]?
       /// The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.
       public var url: String?

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "b31da3df99d44d0e"
+  public static let hash = "a3333da4f844def8"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1072,8 +1072,8 @@ public enum WireProtocol {
       name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",
       params: ["z", "x", "y", "properties", "returnPortrayal", "maxFeatures", "maxBytes", "layer"], required: ["z",
       "x", "y", "layer"],
-      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .contentModified, .resultTooLarge]
+      errors: [.unknownId, .wrongKind, .notLoaded, .readFailed, .readerFailed, .changedWhileRead, .painterFailed,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified, .resultTooLarge]
     ),
     MethodInfo(
       name: "layer/style", domain: "layer", shape: .query, since: "0.7.0",

@@ -1274,7 +1274,8 @@ public enum OverlayProtocol {
     public static let name: StaticString = "overlay/style"
 
     public struct Params: JSONDecodable, Sendable, LayerProtocol.StyleOptions {
-      /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent.
+      /// Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt`, of PNG `{z}/{x}/{y}.png`, when
+      /// absent.
       public var tiles: [String]?
       /// The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of `tiles`.
       public var url: String?

@@ -15,6 +15,7 @@ import WireCoding
 extension LayerService {
   package static func tile(_ params: Tile.Params, in world: inout World) throws -> Plan<LayerProtocol.VectorTile> {
     let layer = world.live(try world.layers.require(ID(params.layer)))
+    if layer.kind == .raster { return try rasterTile(layer, TileAddress(params), world) }
     let features = try layer.requireFeatures()
     guard let store = features.store else { throw ModelError.notLoaded(params.layer) }
     let options = try TileOptions(params)
@@ -22,8 +23,26 @@ extension LayerService {
   }
 
   package static func style(_ params: Style.Params, in world: World) throws -> LayerProtocol.StyleResult {
-    let layer = try StyledLayer(layer: world.live(try world.layers.require(ID(params.layer))), in: world)
-    return params.result(layer, world.revision)
+    let layer = world.live(try world.layers.require(ID(params.layer)))
+    guard layer.kind == .raster else { return params.result(try StyledLayer(layer: layer, in: world), world.revision) }
+    guard layer.raster?.source != nil else { throw ModelError.notLoaded(params.layer) }
+    let document = params.document(
+      sources: [params.layer], pixels: [params.layer], [world.style(of: layer, opacity: world.opacity(of: layer))])
+    return .init(revision: world.revision, style: .made { $0.value(document) }, notExpressed: [])
+  }
+
+  /// A tile of pixels; the style has the opacity.
+  private static func rasterTile(_ layer: Layer, _ address: TileAddress, _ world: World) throws -> Plan<LayerProtocol.VectorTile> {
+    guard let raster = DrawnRaster(layer, opacity: 1, in: world) else { throw ModelError.notLoaded(layer.id.rawValue) }
+    let revision = world.revision
+    return TaskPlan(result: { worker in
+      let png = try worker.png([raster], of: address) ?? []
+      let text = png.withUnsafeBytes { Base64.encode($0) }
+      try WorkShare(worker.work).checkSize(text.count)
+      return .init(
+        revision: revision, data: String(decoding: text, as: UTF8.self), bytes: png.count, format: .png, featureCount: 0, isThinned: false,
+        omittedCount: 0, failedCount: 0)
+    })
   }
 }
 
@@ -40,6 +59,19 @@ extension OverlayService {
   }
 }
 
+extension TileAddress {
+  init(_ params: some LayerProtocol.TileOptions) throws(RPCError) {
+    let side = 1 << params.z
+    guard let address = TileAddress(zoom: params.z, x: params.x, y: params.y) else {
+      let (member, value) = params.x < side ? ("y", params.y) : ("x", params.x)
+      throw RPCError(
+        .invalidParams, "At zoom \(params.z) there is no \(member) \(value).", path: "/params/\(member)",
+        expected: "an integer less than \(side)")
+    }
+    self = address
+  }
+}
+
 extension TileOptions {
   init(_ address: TileAddress) {
     self.init(address) { areas in
@@ -53,14 +85,7 @@ extension TileOptions {
   }
 
   init(_ params: some LayerProtocol.TileOptions) throws(RPCError) {
-    let side = 1 << params.z
-    guard let address = TileAddress(zoom: params.z, x: params.x, y: params.y) else {
-      let (member, value) = params.x < side ? ("y", params.y) : ("x", params.x)
-      throw RPCError(
-        .invalidParams, "At zoom \(params.z) there is no \(member) \(value).", path: "/params/\(member)",
-        expected: "an integer less than \(side)")
-    }
-    self.init(address)
+    self.init(try TileAddress(params))
     (properties, portrayal) = (params.properties, params.returnPortrayal)
     (maxFeatures, maxBytes) = (params.maxFeatures, params.maxBytes)
   }

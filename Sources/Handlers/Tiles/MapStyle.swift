@@ -117,12 +117,12 @@ extension MapService {
 
 extension World {
   /// The layer of a style that draws the tiles of a raster.
-  fileprivate func style(of raster: Layer, opacity: Double) -> StyleValue {
+  func style(of raster: Layer, opacity: Double) -> StyleValue {
     let (id, scales) = (StyleValue.text(raster.id.rawValue), scaleRange(of: raster))
     return .members([
       "id": id, "metadata": raster.group.map { .members(["geomodel:group": .text($0.rawValue)]) }, "type": "raster", "source": id,
       "minzoom": scales.min.map { .number(LayerStyle.zoom(scale: $0)) }, "maxzoom": scales.max.map { .number(LayerStyle.zoom(scale: $0)) },
-      "paint": .members(["raster-opacity": .number(opacity)]),
+      "layout": isShown(raster) ? nil : .members(["visibility": "none"]), "paint": .members(["raster-opacity": .number(opacity)]),
     ])
   }
 }

@@ -25,7 +25,7 @@ struct PublishedContent {
       name = layer.name
       if layer.raster != nil {
         // Alone, its opacity is that of the style.
-        guard let drawn = raster(layer, opacity: 1, in: world) else { throw ModelError.notLoaded(id) }
+        guard let drawn = DrawnRaster(layer, opacity: 1, in: world) else { throw ModelError.notLoaded(id) }
         rasters = [(layer, drawn)]
         return
       }
@@ -54,20 +54,13 @@ struct PublishedContent {
       let live = world.live(layer)
       if live.features?.store != nil {
         layers.append(live)
-      } else if let drawn = raster(layer, opacity: world.opacity(of: layer), in: world) {
+      } else if let drawn = DrawnRaster(layer, opacity: world.opacity(of: layer), index: layers.count, in: world) {
         rasters.append((layer, drawn))
         omitted.append(.init(layer: layer.id.rawValue, reason: .raster))
       } else {
         omitted.append(.init(layer: layer.id.rawValue, reason: .notLoaded))
       }
     }
-  }
-
-  private func raster(_ layer: Layer, opacity: Double, in world: World) -> DrawnRaster? {
-    guard let raster = layer.raster, let source = raster.source, let renderer = raster.drawnRenderer else { return nil }
-    return DrawnRaster(
-      ObjectReference(.layers, layer.id.rawValue), name: layer.name, .operational, opacity: opacity, index: layers.count, renderer, source,
-      world.transformer)
   }
 
   /// Whether there is nothing but rasters to be seen: their tiles have pixels.
@@ -113,6 +106,16 @@ struct PublishedContent {
       guard let features = layer.features, let store = features.store else { return nil }
       return DrawnLayer(layer, features, store, at: scale, opacity: world.opacity(of: layer), in: world)
     } + overlays.map { DrawnLayer($0, at: scale, in: world) }
+  }
+}
+
+extension DrawnRaster {
+  /// - Returns: nil for what is no loaded raster.
+  init?(_ layer: Layer, opacity: Double, index: Int = 0, in world: World) {
+    guard let raster = layer.raster, let source = raster.source, let renderer = raster.drawnRenderer else { return nil }
+    self.init(
+      ObjectReference(.layers, layer.id.rawValue), name: layer.name, .operational, opacity: opacity, index: index, renderer, source,
+      world.transformer)
   }
 }
 

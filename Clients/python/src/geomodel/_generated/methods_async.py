@@ -10785,6 +10785,10 @@ class LayerMethods(AsyncCaller):
         a unit are left out, and a geometry of several dimensions becomes a feature for each. Polygons are
         valid: areas that touch themselves or one another on the grid follow the even-odd rule there.
 
+        Of a raster layer it is a PNG of 512 pixels a side, as its renderer draws it, transparent where it has
+        no pixels; the opacity of the layer is that of its style. There are no features in it, and
+        `properties`, `returnPortrayal`, `maxFeatures` and `maxBytes` have no meaning.
+
         Args:
             z: The zoom: at 0 one tile is the world; at each zoom tiles have half the width of those
                 before. (in 0...24)
@@ -10813,7 +10817,13 @@ class LayerMethods(AsyncCaller):
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
+            ReadFailedError: The driver opened the data and cannot read it.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
+            PainterFailedError: The process that draws died: it reached its limit of memory, or it was
+                killed.
 
         Example:
             await server.layer.tile(layer="cities", z=0, x=0, y=0, properties=["name"])
@@ -10850,12 +10860,13 @@ class LayerMethods(AsyncCaller):
         is drawn: one source and one layer of tiles, both named after the layer. Renderers are filters, a
         layer of the style for each symbol and part of a symbol; visual variables are interpolations;
         expressions and texts of labels are attributes of the tiles. Scales, those of groups as well,
-        become zooms for tiles of 512 pixels on a screen of 96 dpi.
+        become zooms for tiles of 512 pixels on a screen of 96 dpi. A raster layer is a `raster` source
+        with `tileSize` 512 and one layer with its opacity.
 
         Args:
             layer: A loaded layer.
-            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
-                to 16 elements)
+            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt`, of PNG
+                `{z}/{x}/{y}.png`, when absent. (1 to 16 elements)
             url: The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of
                 `tiles`. (1 to 4096 characters)
             max_zoom: The last zoom of the tiles, which are drawn at later zooms, too; not with `url`. (in
@@ -12929,8 +12940,8 @@ class MapMethods(AsyncCaller):
         layers, whose `metadata` names the group. The style of a view has its center, zoom and bearing.
 
         Args:
-            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
-                to 16 elements)
+            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt`, of PNG
+                `{z}/{x}/{y}.png`, when absent. (1 to 16 elements)
             url: The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of
                 `tiles`. (1 to 4096 characters)
             max_zoom: The last zoom of the tiles, which are drawn at later zooms, too; not with `url`. (in
@@ -13999,8 +14010,8 @@ class OverlayMethods(AsyncCaller):
 
         Args:
             overlay: Its id.
-            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt` when absent. (1
-                to 16 elements)
+            tiles: Addresses of the tiles, with `{z}`, `{x}` and `{y}`; `{z}/{x}/{y}.mvt`, of PNG
+                `{z}/{x}/{y}.png`, when absent. (1 to 16 elements)
             url: The address of what describes the tiles, such as `pmtiles://map.pmtiles`, in place of
                 `tiles`. (1 to 4096 characters)
             max_zoom: The last zoom of the tiles, which are drawn at later zooms, too; not with `url`. (in

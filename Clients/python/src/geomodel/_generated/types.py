@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "b31da3df99d44d0e"
+PROTOCOL_HASH = "a3333da4f844def8"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3713,13 +3713,13 @@ class StyleResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     style: MapStyle
-    """The style: a vector source, and its layers bottom first."""
+    """The style: a source of vector tiles, or of PNG for a raster layer, and its layers bottom first."""
     notExpressed: list[StyleLoss]
     """What the drawing has and the style does not."""
 
 
 class VectorTile(TypedDict):
-    """A Mapbox Vector Tile 2.1."""
+    """A Mapbox Vector Tile 2.1, or a PNG of a raster layer."""
 
     revision: int
     """The revision of the snapshot. (at least 0)"""
@@ -3727,6 +3727,8 @@ class VectorTile(TypedDict):
     """The tile in base64; empty where nothing is drawn."""
     bytes: int
     """Its size in bytes. (at least 0)"""
+    format: NotRequired[PictureFormat]
+    """`png` for a raster layer, even where nothing is drawn; absent for a vector tile."""
     featureCount: int
     """Number of features in it; one with geometries of several dimensions counts for each. (at least 0)"""
     isThinned: bool

@@ -1,4 +1,4 @@
-// Layers and overlays on the map: each is a source of vector tiles, which come over the web socket, and the style that the server gives.
+// Layers and overlays on the map: each is a source of tiles, of pixels for rasters, which come over the web socket, and the style that the server gives.
 
 /** Members whose change shows in the panel alone, those that change the style, and those that change the features; others change both. */
 const PANEL = new Set(["name", "isVisible", "popup", "isPopupEnabled", "graphicCount", "extent", "visibilityMode", "layers", "group", "revision"]);
@@ -13,6 +13,10 @@ export class Drawing {
   #drawn = new Map();
   #isDrawing = false;
   #next = null;
+  /** Why tiles cannot be had, by the id of the layer or overlay. */
+  failures = new Map();
+  /** Called when there are more of these. */
+  onFailure = () => {};
   /** Number of tiles that were fetched, for tests and the curious. */
   tiles = 0;
 
@@ -34,6 +38,10 @@ export class Drawing {
     } catch (error) {
       // A layer that was closed or unloaded meanwhile has nothing to draw.
       if (["unknownId", "notLoaded"].includes(error.kind)) return { data: new ArrayBuffer(0) };
+      if (!abort.signal.aborted && error.kind !== undefined && this.failures.get(id) !== error.message) {
+        this.failures.set(id, error.message);
+        this.onFailure();
+      }
       throw error;
     }
   }
@@ -68,6 +76,7 @@ export class Drawing {
 
   async #prepare({ key, kind, id, isFence }, change) {
     const drawn = this.#drawn.get(key);
+    if (change.features) this.failures.delete(id);
     if (drawn === undefined || change.style) {
       const { style, notExpressed } = await this.#connection.call(`${kind}/style`, {
         [kind]: id, tiles: [address(kind, id, drawn?.version ?? 0)], glyphs: `${SCHEME}://glyphs/{fontstack}/{range}`,
@@ -98,7 +107,7 @@ export class Drawing {
   #replace(key, id, style, notExpressed, version) {
     const map = this.#map, ids = [], again = this.#drawn.get(key)?.again ?? null;
     this.#removeLayers(key);
-    if (map.getSource(key) === undefined) map.addSource(key, { ...Object.values(style.sources)[0], type: "vector" });
+    if (map.getSource(key) === undefined) map.addSource(key, Object.values(style.sources)[0]);
     style.layers.forEach((layer, index) => {
       const made = { ...layer, id: `${key}#${index}`, source: key };
       map.addLayer(made);

@@ -51,11 +51,12 @@ export class Panel {
           : reference !== "EPSG:3857" ? `The map is in ${reference}, drawn here in Web Mercator: shapes, scale and north may differ.` : "");
   }
 
-  /** Says at each row what of it the map's style cannot express. */
-  showLosses(losses) {
+  /** Says at each row what of it the map's style cannot express, and why it is not drawn. */
+  showLosses({ notExpressed, failures }) {
     for (const row of this.#root.querySelectorAll("li")) {
-      const names = losses.get(row.dataset.layer ?? row.dataset.overlay);
-      row.title = names === undefined ? "" : `Not drawn as the model says: ${names.join(", ")}`;
+      const id = row.dataset.layer ?? row.dataset.overlay, names = notExpressed.get(id), failure = failures.get(id);
+      row.title = failure ?? (names === undefined ? "" : `Not drawn as the model says: ${names.join(", ")}`);
+      if (failure !== undefined) row.querySelector("label").classList.add("failed");
     }
   }
 

@@ -62,6 +62,7 @@ function start() {
   parts.drawing = new Drawing(map, connection);
   parts.features = new Features(map, connection, parts.camera, origin);
   parts.panel = new Panel(element("panel"), connection, origin, (view) => (location.hash = encodeURIComponent(view)));
+  parts.drawing.onFailure = () => parts.panel.showLosses(parts.drawing);
   parts.model = new Model(connection, (model, touched) => shown(parts, model, touched));
   addEventListener("hashchange", () => parts.model.show(chosen()));
   map.on("resize", () => parts.camera.takeScreen().catch((error) => console.warn(error.message)));
@@ -79,7 +80,7 @@ function shown({ camera, drawing, features, panel, connection }, model, touched)
     connection.call("client/update", { view: model.view.view }).catch((error) => console.warn(error.message));
   } else camera.state = model.view;
   camera.snaps = Boolean(model.map?.scaleLevels?.length || model.map?.rotationSnap);
-  drawing.show(model, touched).then(() => panel.showLosses(drawing.notExpressed));
+  drawing.show(model, touched).then(() => panel.showLosses(drawing));
 }
 
 if (window.maplibregl === undefined) {
