@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import stat
 import subprocess
 import sys
@@ -18,6 +19,8 @@ SERVER = real_server()
 FIXTURES = ROOT / "Tests" / "Fixtures"
 WORLD, CITIES = "naturalearth_110m.gpkg", "cities.fgb"
 COMMAND = [sys.executable, "-m", "geomodel"]
+# A shell lets what it starts in the background ignore Control-C, and so would the commands that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def environment(**more: str) -> dict[str, str]:
