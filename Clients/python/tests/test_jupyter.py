@@ -268,8 +268,8 @@ class KernelTests(unittest.TestCase):
 
     def test_a_notebook_shows_tables_and_a_bar_that_is_updated_in_place(self) -> None:
         made, shown = self.executed(
-            START + SLOW, "for _ in range(2):\n    server.feature.query_count(overlay='o1', where_clause=clause(40))",
-            "server.options(progress=False).feature.query_count(overlay='o1', where_clause=clause(40))", "server.session.status()",
+            START + SLOW, "for _ in range(2):\n    server.feature.query_count(overlay='o1', where_clause=clause(400))",
+            "server.options(progress=False).feature.query_count(overlay='o1', where_clause=clause(400))", "server.session.status()",
         )
         bars = [each["text/plain"] for each in shown if each["cell"] == 1]
         self.assertRegex(bars[0], r"^feature/queryCount: \d+ %$")
