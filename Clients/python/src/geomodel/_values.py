@@ -18,6 +18,8 @@ from .errors import EncodeError
 # Their bytes in packed columns: numpy is not needed to search for them.
 _INFINITIES = (struct.pack("<d", math.inf), struct.pack("<d", -math.inf))
 
+# Types that are the same in JSON.
+_PLAIN = frozenset((str, int, bool, type(None)))
 
 
 class Base64(str):
@@ -26,10 +28,6 @@ class Base64(str):
 
 def in_base64(data: Any) -> Base64:
     return Base64(base64.b64encode(data), "ascii")
-
-
-# Types that are the same in JSON.
-_PLAIN = frozenset((str, int, bool, type(None)))
 
 
 def column(values: Any, place: str = "a column", *, takes_gaps: bool = True) -> Any:

@@ -23,7 +23,7 @@ async def view_picture(model: Caller, view: str) -> Mapping[str, Any]:
         ratio *= 0.7
 
 
-def told(picture: Mapping[str, Any]) -> dict[str, Any]:
+def summary(picture: Mapping[str, Any]) -> dict[str, Any]:
     """What is said of a picture beside it."""
     failed = [each.get("layer") or each.get("overlay") for each in picture.get("failed", ())]
     return present(

@@ -34,6 +34,6 @@ def rows_answer(rows: Sequence[Mapping[str, Any]], count: int, what: str, ways: 
         kept = [first] if first is not None else []
     sentence = how_to_narrow(len(kept), count, what, ways, offset)
     if cut:
-        told = f"The first row is too long and was cut ({'; '.join(cut)[:300]}): name fewer fields, leave the geometry out."
-        sentence = f"{told} {sentence or ''}".strip()
+        shortening = f"The first row is too long and was cut ({'; '.join(cut)[:300]}): name fewer fields, leave the geometry out."
+        sentence = f"{shortening} {sentence or ''}".strip()
     return answer(count=count, shown=len(kept), rows=kept, **more, more=sentence)

@@ -182,7 +182,7 @@ class ChangingTools(Tool):
         if not picture:
             return answer(**shown)
         drawn, features = await _pictures.view_picture(model, view), await _pictures.features_seen(model, view)
-        result = answer(**shown, picture=_pictures.told(drawn), features=features)
+        result = answer(**shown, picture=_pictures.summary(drawn), features=features)
         result.content.append(ImageContent(type="image", data=drawn["data"], mime_type="image/png"))
         return result
 
