@@ -72,8 +72,8 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
 
   /// The outcome of a piece of work.
   public enum Step: Sendable {
-    /// A part of the result as JSON text, to be sent before the next one is made.
-    case part([UInt8], next: Work)
+    /// A part of the result, already written, to be sent before the next one is made.
+    case part(JSONOpaque, next: Work)
     /// The result of work without changes.
     case answer(R)
     case last(Finish)

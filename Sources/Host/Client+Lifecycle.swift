@@ -71,7 +71,7 @@ extension Client {
       capabilities: .init(
         domains: WireProtocol.domains, maxMessageBytes: limits.messageBytes, maxMessageValues: limits.values,
         maxBatch: limits.batch, maxHeaderBytes: limits.headerBytes, maxRequests: limits.requests,
-        maxTasks: limits.tasks, maxSubscriptions: limits.subscriptions),
+        maxTasks: limits.tasks, maxSubscriptions: limits.subscriptions, attachments: call.session.hasHeaders),
       client: number.id.rawValue, recovery: host.world.document.recovery?.file)
   }
 }

@@ -10,7 +10,7 @@ extension Client {
   ///
   /// A client that does not read blocks no thread: its task waits with one finished part, which is freed with the task.
   func hold<R: JSONEncodable & Sendable>(
-    _ part: [UInt8], of task: RunningTask, _ next: @escaping Plan<R>.Work
+    _ part: JSONOpaque, of task: RunningTask, _ next: @escaping Plan<R>.Work
   ) {
     guard task.isRunning else { return }
     task.sendPart = { [unowned self, unowned task] in

@@ -10,11 +10,12 @@ struct WrittenResult: Sendable {
   let json: JSONOpaque
   let byteCount: Int
 
-  init(_ result: some JSONEncodable) {
+  /// - Parameter isAttaching: whether bytes may follow the answer.
+  init(_ result: some JSONEncodable, isAttaching: Bool) {
     var count = 0
-    json = .made { writer in
+    json = .made(isAttaching: isAttaching) { writer in
       result.encode(to: &writer)
-      count = writer.count
+      count = writer.count + writer.attachedCount
     }
     byteCount = count
   }

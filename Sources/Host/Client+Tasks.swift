@@ -101,7 +101,8 @@ extension Client {
     let progress = ProgressGate()
     let worker = Worker(
       files: files, readers: readers, resultBytes: host.configuration.limits.resultBytes,
-      documentLimits: host.configuration.documentLimits, hasFonts: hasFonts, host.labels
+      documentLimits: host.configuration.documentLimits, hasFonts: hasFonts,
+      isAttaching: session?.attaches ?? false, host.labels
     ) { [loop] fraction in
       progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
     }
@@ -128,7 +129,7 @@ extension Client {
       if waiting?.isFull == true {
         return loop.execute { bound.value.postpone(boundTask.value, piece) }
       }
-      let outcome = Result { try worker.work.run { WorkEnd<R>(try piece(worker)) } }
+      let outcome = Result { try worker.work.run { WorkEnd<R>(try piece(worker), isAttaching: worker.work.isAttaching) } }
       // Keeps the params alive, as the work may read them in place.
       withExtendedLifetime(request) {}
       let isFirst = ended.add {
@@ -286,15 +287,16 @@ extension Client {
 
 /// The outcome of a piece of work. A result that changes nothing is encoded on the worker, since a long one would block the loop.
 private enum WorkEnd<R: JSONEncodable & Sendable>: Sendable {
-  case part([UInt8], next: Plan<R>.Work)
+  case part(JSONOpaque, next: Plan<R>.Work)
   case answer(WrittenResult)
   case last(Plan<R>.Finish)
 
-  init(_ step: Plan<R>.Step) {
+  /// - Parameter isAttaching: whether bytes may follow the messages of the client.
+  init(_ step: Plan<R>.Step, isAttaching: Bool) {
     switch step {
     case .part(let part, let next): self = .part(part, next: next)
     case .last(let end): self = .last(end)
-    case .answer(let result): self = .answer(WrittenResult(result))
+    case .answer(let result): self = .answer(WrittenResult(result, isAttaching: isAttaching))
     }
   }
 }

@@ -9,6 +9,8 @@ public final class JSONDocument: @unchecked Sendable {
   private let owned: UnsafeMutablePointer<json_t>
   /// Owns the memory of the whole tree.
   private let arena: ParseArena?
+  /// The bytes that values of the tree refer to.
+  private let attachments: MessageAttachments?
 
   /// `{}`, for omitted params. (Null if memory is exhausted; it has no members either.)
   public static let emptyObject = JSONDocument { $0.object([]) }
@@ -19,6 +21,7 @@ public final class JSONDocument: @unchecked Sendable {
   public init(_ make: (JSONTree) -> JSONTree.Node) {
     arena = ParseArena(textSize: 0)
     owned = arena?.withAllocation { make(JSONTree()).pointer } ?? json_null()
+    attachments = nil
   }
 
   /// Reads the document's value and keeps the document alive while `body` runs.
@@ -42,10 +45,15 @@ public final class JSONDocument: @unchecked Sendable {
   ///
   /// An integer beyond 64 bits is read as the nearest double, as JavaScript does.
   ///
-  /// - Parameter maximum: the largest number of values.
+  /// - Parameters:
+  ///   - maximum: the largest number of values.
+  ///   - attachments: the bytes that followed the text.
   /// - Complexity: O(n); the tree takes about ten times the memory of the text.
-  public convenience init(_ text: UnsafeRawBufferPointer, maximum: Int = maximumValues) throws(JSONSyntaxError) {
-    try self.init(text, maximum: maximum, flags: JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY)
+  public convenience init(
+    _ text: UnsafeRawBufferPointer, maximum: Int = maximumValues, attachments: MessageAttachments? = nil
+  ) throws(JSONSyntaxError) {
+    try self.init(
+      text, maximum: maximum, flags: JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY, attachments: attachments)
   }
 
   /// Parses a text whose objects may repeat member names; the last one counts.
@@ -53,7 +61,9 @@ public final class JSONDocument: @unchecked Sendable {
     try self.init(text, maximum: Self.maximumValues, flags: JSON_ALLOW_NUL | JSON_DECODE_ANY)
   }
 
-  private init(_ text: UnsafeRawBufferPointer, maximum: Int, flags: Int32) throws(JSONSyntaxError) {
+  private init(
+    _ text: UnsafeRawBufferPointer, maximum: Int, flags: Int32, attachments: MessageAttachments? = nil
+  ) throws(JSONSyntaxError) {
     let long = LongStrings(in: text)
     // A value takes at least two bytes, so only long texts can have too many.
     if (long?.text.count ?? text.count) > 2 * maximum {
@@ -83,8 +93,10 @@ public final class JSONDocument: @unchecked Sendable {
       let offset = Int(error.position)
       throw JSONSyntaxError(error, at: rewritten?.original(offset) ?? offset)
     }
+    if let attachments { arena.withAllocation { attachments.mark(in: root) } }
     owned = root
     self.arena = consume arena
+    self.attachments = attachments
   }
 
   private static func load(

@@ -11,6 +11,8 @@ extension JSONValue: JSONEncodable {
     }
     switch node.pointee.type {
     case JSON_OBJECT:
+      // Beyond its message the bytes are known only as base64.
+      if let attached = Attached(node) { return attached.withBytes { writer.value(.bytes(Array($0))) } }
       writer.beginObject()
       forEachMember { name, value in
         writer.key(utf8: name)
@@ -32,6 +34,9 @@ extension JSONValue: JSONEncodable {
 }
 
 extension JSONEncodable {
+  /// The value, written now.
+  public func made(isAttaching: Bool = false) -> JSONOpaque { .made(isAttaching: isAttaching) { encode(to: &$0) } }
+
   /// The value as compact text.
   public var jsonText: String {
     var writer = JSONWriter(capacity: 256)
@@ -56,8 +61,11 @@ public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
   public init(from value: JSONValue) { self = .parsed(value) }
 
   /// An outgoing value whose text is made now, so that nothing that `write` reads is retained until the message is sent.
-  public static func made(_ write: (inout JSONWriter) throws -> Void) rethrows -> JSONOpaque {
+  ///
+  /// - Parameter isAttaching: whether bytes are to follow the message, where it may have them.
+  public static func made(isAttaching: Bool = false, _ write: (inout JSONWriter) throws -> Void) rethrows -> JSONOpaque {
     var writer = JSONWriter(capacity: 512)
+    writer.setAttaching(isAttaching)
     try write(&writer)
     let text = WrittenText(writer)
     return .written { writer in text.append(to: &writer) }
@@ -86,5 +94,5 @@ private final class WrittenText: @unchecked Sendable {
     self.writer = writer
   }
 
-  func append(to other: inout JSONWriter) { other.raw(writer.bytes) }
+  func append(to other: inout JSONWriter) { other.raw(writer) }
 }

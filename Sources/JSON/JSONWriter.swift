@@ -12,12 +12,14 @@ import Platform
 /// ```
 public struct JSONWriter: ~Copyable {
   /// Bytes kept free before the text, for ``prepend(_:)``.
-  private static let headroom = 48
+  private static let headroom = 96
 
   private var memory: UnsafeMutablePointer<UInt8>
   var start: UnsafeMutablePointer<UInt8>
   private var capacity: Int
   public internal(set) var count = 0
+  /// Bytes that will follow the text; nil if it has them in base64.
+  var attachments: [Attachment]?
 
   public init(capacity: Int = 4096) {
     self.capacity = max(capacity, 64)
@@ -94,7 +96,10 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Drops everything after `mark`, an earlier ``count``.
-  public mutating func truncate(to mark: Int) { count = min(count, max(mark, 0)) }
+  public mutating func truncate(to mark: Int) {
+    count = min(count, max(mark, 0))
+    while let last = attachments?.last, last.place.upperBound > count { attachments?.removeLast() }
+  }
 
   /// Replaces each occurrence of a byte at or after `offset`.
   public mutating func replace(_ old: UInt8, by new: UInt8, from offset: Int) {
@@ -109,6 +114,7 @@ public struct JSONWriter: ~Copyable {
   /// Releases the memory of a large text.
   public mutating func reset(keeping limit: Int = 1 << 20) {
     count = 0
+    attachments = nil
     capacity += start - memory - Self.headroom
     start = memory + Self.headroom
     guard capacity > limit else { return }
@@ -269,6 +275,12 @@ public struct JSONWriter: ~Copyable {
   public mutating func raw(_ bytes: UnsafeRawBufferPointer) {
     separate()
     append(bytes)
+  }
+
+  /// Writes a value that is the text of another writer, with its attachments.
+  public mutating func raw(_ text: borrowing JSONWriter) {
+    separate()
+    append(text)
   }
 
   @inline(__always)

@@ -7,7 +7,7 @@ import JSON
 struct AnswerGate {
   enum Item {
     /// The body of a frame.
-    case answer([UInt8])
+    case answer(JSONOpaque, count: Int)
     /// Work that runs directly after the previous answer.
     case work(() -> Void)
   }
@@ -46,10 +46,13 @@ extension Session {
 
   /// Queues an answer.
   func holdAnswer(_ write: (inout JSONWriter) -> Void) {
-    var body = JSONWriter(capacity: 256)
-    write(&body)
-    gate.items.append((gate.mark, .answer(Array(body.bytes))))
-    gate.bytes += body.count
+    var count = 0
+    let body = JSONOpaque.made(isAttaching: attaches) { writer in
+      write(&writer)
+      count = writer.count + writer.attachedCount
+    }
+    gate.items.append((gate.mark, .answer(body, count: count)))
+    gate.bytes += count
     checkUnread()
   }
 
@@ -66,9 +69,9 @@ extension Session {
       while let (mark, item) = gate.items.first, mark < gate.first ?? .max {
         gate.items.removeFirst()
         switch item {
-        case .answer(let body):
-          gate.bytes -= body.count
-          writeFrame { writer in body.withUnsafeBytes { writer.append($0) } }
+        case .answer(let body, let count):
+          gate.bytes -= count
+          writeFrame { body.encode(to: &$0) }
         // The work may close the gate again for later items.
         case .work(let work): work()
         }

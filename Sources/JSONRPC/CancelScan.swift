@@ -42,9 +42,12 @@ extension Session {
       var isRecorded = true
       steps: while true {
         switch scan.framer.next(in: bytes, at: &position) {
-        case .message(let range):
-          let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-          if isRecorded { recordArrival(text, at: scan.position + range.lowerBound) }
+        case .message(let range, let attached):
+          let text = UnsafeRawBufferPointer(rebasing: bytes[range].dropLast(attached))
+          if isRecorded, recorder != nil {
+            let attachments = attached == 0 ? nil : MessageAttachments(Array(bytes[range].suffix(attached)), 0..<attached)
+            recordArrival(text, attachments, at: scan.position + range.lowerBound)
+          }
           for id in Self.cancels(in: text) { found.append((scan.position + range.lowerBound, id)) }
         case .tooLarge: isRecorded = false
         case .needsMore: break steps

@@ -12,8 +12,8 @@ public enum Framing: String, Sendable {
 
 struct Framer {
   enum Step: Equatable {
-    /// A complete message; the position is after it.
-    case message(Range<Int>)
+    /// A complete message; the position is after it. Of its bytes so many at the end are no text.
+    case message(Range<Int>, attached: Int)
     /// More bytes are needed.
     case needsMore
     /// A message above the size limit begins; it will be skipped. The position is after its beginning, which is
@@ -27,6 +27,8 @@ struct Framer {
   private(set) var framing: Framing?
   /// Length of the message whose headers have been read.
   private var announced: Int?
+  /// How many of its bytes are attachments.
+  private var attached = 0
   /// Length of the oversized message whose headers have been read.
   private var refused: Int?
   /// Bytes skipped after an oversized message was reported.
@@ -36,6 +38,7 @@ struct Framer {
   private let headerBytes: Int
   private var inHeaders = false
   private var length: Int?
+  private var attachmentLength: Int?
   private var headersRead = 0
   /// Bytes after the position known to hold no line end.
   private var scanned = 0
@@ -96,7 +99,7 @@ struct Framer {
         let range = position..<(position + announced)
         position = range.upperBound
         self.announced = nil
-        return .message(range)
+        return .message(range, attached: attached)
       }
       if !inHeaders && scanned == 0 {
         while position < bytes.count, isWhite(bytes[position]) { position += 1 }
@@ -122,7 +125,7 @@ struct Framer {
       let range = position..<bytes.count
       position = bytes.count
       scanned = 0
-      return .message(range)
+      return .message(range, attached: 0)
     }
     return isBetweenMessages || skipsLine ? .needsMore : .lost("it ended inside a message")
   }
@@ -142,7 +145,7 @@ struct Framer {
     let range = position..<end
     position = end + 1
     scanned = 0
-    return range.count > messageBytes ? .tooLarge(range.prefix(Self.beginningBytes)) : .message(range)
+    return range.count > messageBytes ? .tooLarge(range.prefix(Self.beginningBytes)) : .message(range, attached: 0)
   }
 
   private func lineEnd(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
@@ -170,6 +173,7 @@ struct Framer {
     }
     inHeaders = true
     length = nil
+    attachmentLength = nil
     headersRead = 0
     return nil
   }
@@ -189,6 +193,8 @@ struct Framer {
       if let last = line.last, bytes[last] == 0x0D { line = line.lowerBound..<last }
       if line.isEmpty {
         guard let length else { return .lost("Content-Length is missing") }
+        attached = attachmentLength ?? 0
+        guard attached <= length else { return .lost("Attachment-Length is beyond Content-Length") }
         inHeaders = false
         if length > messageBytes {
           refused = length
@@ -203,24 +209,31 @@ struct Framer {
 
   private mutating func readHeader(_ line: UnsafeRawBufferPointer) -> String? {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return "a header has no colon" }
-    let name: StaticString = "content-length"
     var nameEnd = colon
     while nameEnd > 0, isWhite(line[nameEnd - 1]) { nameEnd -= 1 }
-    guard nameEnd == name.utf8CodeUnitCount, let base = line.baseAddress,
-      strncasecmp(
-        base.assumingMemoryBound(to: CChar.self), UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
-        nameEnd) == 0
-    else { return nil }
-    guard length == nil else { return "Content-Length stands twice" }
-    var value = colon + 1
-    var end = line.count
-    while value < end, isWhite(line[value]) { value += 1 }
-    while end > value, isWhite(line[end - 1]) { end -= 1 }
-    guard value < end else { return "Content-Length has no value" }
-    let digits = line[value..<end]
-    guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return "Content-Length is not a number of bytes" }
+    let name = UnsafeRawBufferPointer(rebasing: line[..<nameEnd])
+    let value = line[(colon + 1)...]
+    if isSame(name, "Content-Length") { return readLength(value, "Content-Length", into: &length) }
+    if isSame(name, "Attachment-Length") { return readLength(value, "Attachment-Length", into: &attachmentLength) }
+    return nil
+  }
+
+  private func isSame(_ name: UnsafeRawBufferPointer, _ other: StaticString) -> Bool {
+    guard name.count == other.utf8CodeUnitCount, let base = name.baseAddress else { return false }
+    return strncasecmp(
+      base.assumingMemoryBound(to: CChar.self), UnsafeRawPointer(other.utf8Start).assumingMemoryBound(to: CChar.self), name.count) == 0
+  }
+
+  private func readLength(_ text: Slice<UnsafeRawBufferPointer>, _ name: StaticString, into length: inout Int?) -> String? {
+    guard length == nil else { return "\(name) stands twice" }
+    var (value, end) = (text.startIndex, text.endIndex)
+    while value < end, isWhite(text[value]) { value += 1 }
+    while end > value, isWhite(text[end - 1]) { end -= 1 }
+    guard value < end else { return "\(name) has no value" }
+    let digits = text[value..<end]
+    guard digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return "\(name) is not a number of bytes" }
     length = Int(String(decoding: digits, as: UTF8.self))
-    return length == nil ? "Content-Length is beyond all bounds" : nil
+    return length == nil ? "\(name) is beyond all bounds" : nil
   }
 
   @inline(__always)

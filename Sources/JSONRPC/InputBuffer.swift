@@ -39,8 +39,8 @@ struct InputBuffer {
     return rest
   }
 
-  /// The storage itself, with the position of `range` in it.
-  func handOver(_ range: Range<Int>) -> (storage: [UInt8], range: Range<Int>) {
-    (storage, (start + range.lowerBound)..<(start + range.upperBound))
+  /// The storage itself, with the position of the start of `range` in it.
+  func handOver(_ range: Range<Int>) -> (storage: [UInt8], start: Int) {
+    (storage, start + range.lowerBound)
   }
 }

@@ -72,14 +72,11 @@ public final class PendingReply {
   }
 
   /// Sends a part of the result.
-  ///
-  /// - Parameter text: a JSON value.
-  public func send(part text: [UInt8]) {
+  public func send(part: JSONOpaque) {
     guard !isAnswered, let partToken else { return }
     session.notify("$/progress") { writer in
       writer.member("token", partToken)
-      writer.key("value")
-      text.withUnsafeBytes { writer.raw($0) }
+      writer.member("value", part)
     }
   }
 

@@ -21,7 +21,9 @@ extension Session {
       // Most reads end with a message and are never copied.
       let (consumed, large) = run(bytes)
       streamPosition += consumed
-      if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
+      if let large {
+        parseAside(Array(bytes[large.range]), large.moved(to: 0), at: streamPosition - large.range.count)
+      }
       backlog.reserve(framer.wanted)
       if consumed < bytes.count { backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...])) }
       scanWhileWaiting()
@@ -71,8 +73,8 @@ extension Session {
       if let large {
         // The text is handed over, not copied; little follows it.
         backlog = held.split(at: consumed)
-        let (text, range) = held.handOver(large)
-        parseAside(text, range, at: streamPosition - large.count)
+        let (text, start) = held.handOver(large.range)
+        parseAside(text, large.moved(to: start), at: streamPosition - large.range.count)
       } else {
         held.consume(consumed)
         backlog = held
@@ -83,17 +85,19 @@ extension Session {
   }
 
   /// Runs complete messages, up to a large one, which has to be parsed first.
-  private func run(_ bytes: UnsafeRawBufferPointer) -> (consumed: Int, large: Range<Int>?) {
+  private func run(_ bytes: UnsafeRawBufferPointer) -> (consumed: Int, large: Message?) {
     var position = 0
     while ending == nil {
       let (start, skipped) = (position, framer.skipped)
       let step = framer.next(in: bytes, at: &position)
       if recorder != nil { record(step, bytes, start..<position, skipped: framer.skipped - skipped) }
       switch step {
-      case .message(let range):
-        if range.count > limits.inlineParseBytes { return (position, range) }
-        let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-        take(text, Self.parse(text, limits.values), at: streamPosition + range.lowerBound)
+      case .message(let range, let attached):
+        let message = Message(range: range, attached: attached)
+        if range.count > limits.inlineParseBytes { return (position, message) }
+        let attachments = attached == 0 ? nil : MessageAttachments(Array(bytes[message.attachments]), 0..<attached)
+        let text = UnsafeRawBufferPointer(rebasing: bytes[message.text])
+        take(text, attachments, Self.parse(text, attachments, limits.values), at: streamPosition + range.lowerBound)
       case .needsMore: return (position, nil)
       case .tooLarge(let beginning):
         counters.received += 1
@@ -113,18 +117,18 @@ extension Session {
   }
 
   private static func parse(
-    _ text: UnsafeRawBufferPointer, _ maximum: Int
+    _ text: UnsafeRawBufferPointer, _ attachments: MessageAttachments?, _ maximum: Int
   ) -> Result<JSONDocument, UnreadableText> {
-    do { return .success(try JSONDocument(text, maximum: maximum)) } catch {
+    do { return .success(try JSONDocument(text, maximum: maximum, attachments: attachments)) } catch {
       return .failure(UnreadableText(error, text))
     }
   }
 
   private func take(
-    _ text: UnsafeRawBufferPointer, _ parsed: Result<JSONDocument, UnreadableText>, at position: Int
+    _ text: UnsafeRawBufferPointer, _ attachments: MessageAttachments?, _ parsed: Result<JSONDocument, UnreadableText>, at position: Int
   ) {
     counters.received += 1
-    recordArrival(text, at: position)
+    recordArrival(text, attachments, at: position)
     isHandling = true
     switch parsed {
     case .success(let document): handle(document, text, at: position)
@@ -137,26 +141,28 @@ extension Session {
   // MARK: - Off the loop
 
   /// Parses a large message on another thread; input after it waits, except for `$/cancelRequest`.
-  private func parseAside(_ text: [UInt8], _ range: Range<Int>, at position: Int) {
+  private func parseAside(_ bytes: [UInt8], _ message: Message, at position: Int) {
     isParsing = true
-    text.withUnsafeBytes { recordArrival(UnsafeRawBufferPointer(rebasing: $0[range]), at: position) }
-    if cancelScan?.isBehind(position) ?? true { cancelScan = CancelScan(framer: framer, from: position + range.count) }
+    let attachments = message.attached == 0 ? nil : MessageAttachments(bytes, message.attachments)
+    bytes.withUnsafeBytes { recordArrival(UnsafeRawBufferPointer(rebasing: $0[message.text]), attachments, at: position) }
+    if cancelScan?.isBehind(position) ?? true { cancelScan = CancelScan(framer: framer, from: position + message.range.count) }
     let values = limits.values
     let bound = LoopBound(self, on: loop)
     let loop = loop
     loop.offload(to: .parsing) {
-      let parsed = text.withUnsafeBytes { Self.parse(UnsafeRawBufferPointer(rebasing: $0[range]), values) }
-      loop.execute { bound.value.parsedAside(text, range, parsed, at: position) }
+      let parsed = bytes.withUnsafeBytes { Self.parse(UnsafeRawBufferPointer(rebasing: $0[message.text]), attachments, values) }
+      loop.execute { bound.value.parsedAside(bytes, message, attachments, parsed, at: position) }
     }
   }
 
   private func parsedAside(
-    _ text: [UInt8], _ range: Range<Int>, _ parsed: Result<JSONDocument, UnreadableText>, at position: Int
+    _ bytes: [UInt8], _ message: Message, _ attachments: MessageAttachments?, _ parsed: Result<JSONDocument, UnreadableText>,
+    at position: Int
   ) {
     guard ending == nil else { return }
     turn {
       isParsing = false
-      text.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range]), parsed, at: position) }
+      bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[message.text]), attachments, parsed, at: position) }
       // Freeing a large document takes long too.
       loop.offload(to: .parsing) { withExtendedLifetime(parsed) {} }
       drainBacklog()
@@ -176,9 +182,9 @@ extension Session {
     held.withBytes { bytes in
       var position = 0
       switch framer.last(in: bytes, at: &position) {
-      case .message(let range):
+      case .message(let range, _):
         let text = UnsafeRawBufferPointer(rebasing: bytes[range])
-        take(text, Self.parse(text, limits.values), at: streamPosition)
+        take(text, nil, Self.parse(text, nil, limits.values), at: streamPosition)
         if ending == nil { record(.inputEnded) }
       case .lost(let reason):
         recordUnframed(bytes[...])
@@ -211,6 +217,18 @@ extension Session {
     guard hasEndedInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
     end(.afterWriting(code: 0, grace: nil))
   }
+}
+
+/// Where a message is in the bytes that have been read.
+private struct Message: Sendable {
+  let range: Range<Int>
+  /// How many bytes at its end follow its text.
+  let attached: Int
+
+  var text: Range<Int> { range.lowerBound..<(range.upperBound - attached) }
+  var attachments: Range<Int> { (range.upperBound - attached)..<range.upperBound }
+
+  func moved(to start: Int) -> Message { Message(range: start..<(start + range.count), attached: attached) }
 }
 
 private struct WeakSession {

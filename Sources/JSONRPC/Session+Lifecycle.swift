@@ -10,6 +10,7 @@ extension Session {
       let result = try lifecycle.initialize(call)
       phase = .initialized
       setTrace(call.params["trace"])
+      attaches = call.params["attachments"].isTrue && hasHeaders
       write(result: result, id: id, batch: call.batch)
       if call.params["processId"].kind == .integer, let process = Int32(exactly: call.params["processId"].int64) {
         onClientProcess?(process)

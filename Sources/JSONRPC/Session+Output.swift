@@ -82,7 +82,7 @@ extension Session {
       let start = writer.count
       Self.append(id, "result", result, to: &writer)
       // The limit is of one answer, or of all answers of a batch.
-      guard writer.count - (batch == nil ? start : 0) > limits.resultBytes else { return }
+      guard writer.count - (batch == nil ? start : 0) + writer.attachedCount > limits.resultBytes else { return }
       writer.truncate(to: start)
       Self.append(id, "error", RPCError.resultTooLarge(limit: limits.resultBytes), to: &writer)
     }
@@ -149,10 +149,13 @@ extension Session {
     if framer.framing == .headers {
       // The first message is written where it is sent from: copies of large ones take longer than all else here.
       let isFirst = output.count == 0
-      if isFirst { write(&output) } else { write(&body) }
-      record(.sent(Array(isFirst ? output.bytes : body.bytes), isLate: !isHandling))
+      let attached = isFirst ? writeMessage(to: &output, write) : writeMessage(to: &body, write)
       header.append("Content-Length: ")
       header.append(decimal: UInt64(isFirst ? output.count : body.count))
+      if attached > 0 {
+        header.append("\r\nAttachment-Length: ")
+        header.append(decimal: UInt64(attached))
+      }
       header.append("\r\n\r\n")
       if isFirst { output.prepend(header.bytes) } else {
         output.append(header.bytes)
@@ -169,6 +172,22 @@ extension Session {
       output.append(byte: 0x0A)
     }
     endFrame()
+  }
+
+  /// - Returns: the size of the attachments behind the text.
+  @inline(__always)
+  private func writeMessage(to writer: inout JSONWriter, _ write: (inout JSONWriter) -> Void) -> Int {
+    if attaches { writer.setAttaching(true) }
+    write(&writer)
+    if recorder != nil {
+      // A record is text.
+      var text = JSONWriter()
+      text.append(writer)
+      record(.sent(Array(text.bytes), isLate: !isHandling))
+    }
+    let attached = writer.attachedCount
+    if attaches { writer.appendAttachments() }
+    return attached
   }
 
   private func endFrame() {

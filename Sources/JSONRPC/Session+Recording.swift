@@ -34,11 +34,15 @@ extension Session {
     record(.sent(Array(#"{"jsonrpc":"2.0","id":"\#(id)","result":{}}"#.utf8), isLate: true))
   }
 
-  /// Records a message at that position, unless it has been recorded.
-  func recordArrival(_ text: UnsafeRawBufferPointer, at position: Int) {
+  /// Records a message at that position, unless it has been recorded; attachments as base64 within it, so that the record is text.
+  func recordArrival(_ text: UnsafeRawBufferPointer, _ attachments: MessageAttachments?, at position: Int) {
     guard recorder != nil, position >= unrecorded.position else { return }
     unrecorded.position = position + text.count
-    record(.received(Array(text)))
+    if let attachments, let document = try? JSONDocument(text, maximum: limits.values, attachments: attachments) {
+      record(.received(document.read { Array($0.jsonText.utf8) }))
+    } else {
+      record(.received(Array(text)))
+    }
   }
 
   /// Records bytes consumed by the framer that are not a message.

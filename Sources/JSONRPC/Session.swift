@@ -98,6 +98,11 @@ public final class Session {
   var isHandling = false
   var unrecorded = Unrecorded()
 
+  /// Whether the messages of this connection have headers.
+  public var hasHeaders: Bool { framer.framing == .headers }
+  /// Whether bytes may follow the messages that are sent.
+  public internal(set) var attaches = false
+
   // Output.
   var output = JSONWriter(capacity: 64 << 10)
   /// The message being written, when headers with its length precede it.

@@ -18,10 +18,14 @@ package final class Work: Sendable {
   private let engine: any RemoteEngine
   /// Maximum size of a result, in bytes.
   package let resultBytes: Int
+  /// Whether bytes may follow the text of a result.
+  package let isAttaching: Bool
 
   /// - Parameter engine: computes relations that cost much.
-  package init(resultBytes: Int, engine: any RemoteEngine, onProgress: @escaping @Sendable (Double) -> Void) {
-    (self.resultBytes, self.engine, self.onProgress) = (resultBytes, engine, onProgress)
+  package init(
+    resultBytes: Int, isAttaching: Bool = false, engine: any RemoteEngine, onProgress: @escaping @Sendable (Double) -> Void
+  ) {
+    (self.resultBytes, self.isAttaching, self.engine, self.onProgress) = (resultBytes, isAttaching, engine, onProgress)
   }
 
   private let paused = Atomic(false)

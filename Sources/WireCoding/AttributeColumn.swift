@@ -99,10 +99,10 @@ package struct AttributeColumn {
 
   package var column: JSONOpaque {
     switch layout {
-    case .integers: return PackedColumn.column("int64", words)
-    case .doubles: return PackedColumn.column("float64", words)
+    case .integers: return PackedColumn.column("int64", .words(words))
+    case .doubles: return PackedColumn.column("float64", .words(words))
     case .nulls where joinsNumbers:
-      return PackedColumn.column("float64", Array(repeating: Double.nan.bitPattern, count: count))
+      return PackedColumn.column("float64", .words(Array(repeating: Double.nan.bitPattern, count: count)))
     case .nulls:
       let count = count
       return .written { writer in writer.array(Array(repeating: (), count: count)) { $1.null() } }

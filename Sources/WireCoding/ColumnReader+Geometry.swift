@@ -40,21 +40,21 @@ extension ColumnReader {
     guard let value = opaque.value else { return [] }
     try value.requireObject()
     guard try value["type"].string() == "WKB" else { throw value["type"].error(expected: "\"WKB\"") }
-    let bytes = try bytes(value["data"])
-    let offsets = try offsets(value["offsets"], of: bytes.count)
+    return try withBytes(value["data"]) { bytes in Result { try geometries(bytes, try offsets(value["offsets"], of: bytes.count)) } }.get()
+  }
+
+  private static func geometries(_ bytes: UnsafeRawBufferPointer, _ offsets: [Int]) throws -> [Geometry?] {
     var geometries: [Geometry?] = []
     geometries.reserveCapacity(offsets.count - 1)
     var failures: [ItemError] = []
     var failureCount = 0
-    bytes.withUnsafeBytes { bytes in
-      for (start, end) in zip(offsets, offsets.dropFirst()) {
-        do throws(GeometryReader.Refusal) {
-          geometries.append(start == end ? nil : try geometry(UnsafeRawBufferPointer(rebasing: bytes[start..<end])))
-        } catch {
-          failureCount += 1
-          if failures.count < 100 { failures.append(ItemError(error, at: geometries.count)) }
-          geometries.append(nil)
-        }
+    for (start, end) in zip(offsets, offsets.dropFirst()) {
+      do throws(GeometryReader.Refusal) {
+        geometries.append(start == end ? nil : try geometry(UnsafeRawBufferPointer(rebasing: bytes[start..<end])))
+      } catch {
+        failureCount += 1
+        if failures.count < 100 { failures.append(ItemError(error, at: geometries.count)) }
+        geometries.append(nil)
       }
     }
     guard failureCount == 0 else { throw ModelError.items(failures, count: failureCount) }

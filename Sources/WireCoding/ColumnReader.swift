@@ -1,4 +1,4 @@
-// Reads the columns of bulk requests: JSON arrays, or packed little-endian numbers in base64.
+// Reads the columns of bulk requests: JSON arrays, or packed little-endian numbers, in base64 or behind the message.
 
 import FeatureStore
 import GeoModel
@@ -118,13 +118,17 @@ package enum ColumnReader {
       throw value["type"].error(expected: "one of \"float64\", \"int64\"")
     }
     let data = value["data"]
+    if let count = data.attachedCount, count.isMultiple(of: 8) {
+      if type == "float64", let numbers = doubles(data, 0..<(count / 8)) { return .doubles(numbers) }
+      if type == "int64", let numbers: [Int64] = attached(data, 0..<(count / 8)) { return .integers(numbers.map(\.littleEndian)) }
+    }
     if data.kind == .string {
       if type == "float64", let numbers = data.withUTF8(doubles) { return .doubles(numbers) }
       if type == "int64", let numbers = data.withUTF8({ Base64.decode($0, as: Int64.self) }) {
         return .integers(1.littleEndian == 1 ? numbers : numbers.map(\.byteSwapped))
       }
     }
-    _ = try bytes(data)
+    try withBytes(data) { _ in }
     throw data.typeError(expected: "base64 of whole 8-byte numbers")
   }
 
@@ -133,11 +137,29 @@ package enum ColumnReader {
     return 1.littleEndian == 1 ? numbers : numbers?.map { Double(bitPattern: $0.bitPattern.byteSwapped) }
   }
 
-  static func bytes(_ value: JSONValue) throws(JSONError) -> [UInt8] {
+  /// The numbers of some rows behind the message.
+  fileprivate static func doubles(_ data: JSONValue, _ rows: Range<Int>) -> [Double]? {
+    let numbers: [Double]? = attached(data, rows)
+    return 1.littleEndian == 1 ? numbers : numbers?.map { Double(bitPattern: $0.bitPattern.byteSwapped) }
+  }
+
+  private static func attached<Number: BitwiseCopyable>(_ data: JSONValue, _ rows: Range<Int>) -> [Number]? {
+    data.withAttached { bytes in
+      [Number](unsafeUninitializedCapacity: rows.count) { numbers, count in
+        UnsafeMutableRawBufferPointer(numbers).copyMemory(
+          from: UnsafeRawBufferPointer(rebasing: bytes[rows.lowerBound * 8..<rows.upperBound * 8]))
+        count = rows.count
+      }
+    }
+  }
+
+  /// Passes the bytes on that a value has in base64 or behind the message.
+  static func withBytes<R>(_ value: JSONValue, _ body: (UnsafeRawBufferPointer) -> R) throws(JSONError) -> R {
+    if let result = value.withAttached(body) { return result }
     guard value.kind == .string, let bytes = value.withUTF8({ Base64.decode($0) }) else {
       throw value.typeError(expected: "base64")
     }
-    return bytes
+    return bytes.withUnsafeBytes(body)
   }
 
   /// Adds a column to a batch under a name.
@@ -182,12 +204,18 @@ package enum CoordinateColumn: Sendable {
   package static let step = 3
 
   package init(_ column: JSONOpaque) throws {
-    guard let value = column.value, value.kind == .object, (try? value["type"].string()) == "float64", value["data"].kind == .string
-    else {
+    guard let value = column.value, value.kind == .object, (try? value["type"].string()) == "float64" else {
       self = .list(try ColumnReader.numbers(column))
       return
     }
-    self = .packed(value["data"], count: value["data"].withUTF8 { Base64.byteCount($0) / 8 })
+    let data = value["data"]
+    if let count = data.attachedCount, count.isMultiple(of: 8) {
+      self = .packed(data, count: count / 8)
+    } else if data.kind == .string {
+      self = .packed(data, count: data.withUTF8 { Base64.byteCount($0) / 8 })
+    } else {
+      self = .list(try ColumnReader.numbers(column))
+    }
   }
 
   package var count: Int {
@@ -202,7 +230,7 @@ package enum CoordinateColumn: Sendable {
     switch self {
     case .list(let numbers): return Array(numbers[rows])
     case .packed(let data, let count):
-      let numbers = data.withUTF8 { text in
+      let numbers = ColumnReader.doubles(data, rows) ?? data.withUTF8 { text in
         let end = rows.upperBound == count ? text.count : rows.upperBound / Self.step * 32
         return ColumnReader.doubles(UnsafeBufferPointer(rebasing: text[rows.lowerBound / Self.step * 32..<end]))
       }

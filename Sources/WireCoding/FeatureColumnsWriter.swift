@@ -102,24 +102,15 @@ package struct FeatureColumnsWriter: ~Copyable {
   }
 }
 
-/// Numbers packed in base64.
+/// Packed numbers.
 package enum PackedColumn {
-  package static func integers(_ values: [Int64]) -> JSONOpaque { column("int64", values) }
+  package static func integers(_ values: [Int64]) -> JSONOpaque { column("int64", .integers(values)) }
 
   /// Packs doubles; NaN stands for null.
-  package static func doubles(_ values: [Double]) -> JSONOpaque { doubles(parts: [base64(values)]) }
+  package static func doubles(_ values: [Double]) -> JSONOpaque { doubles(parts: [values]) }
 
-  /// - Parameter parts: in base64, all but the last of a multiple of three numbers.
-  package static func doubles(parts: [[UInt8]]) -> JSONOpaque { column("float64", parts) }
-
-  package static func base64(_ values: [Double]) -> [UInt8] {
-    1.littleEndian == 1 ? values.withUnsafeBytes { Base64.encode($0) } : base64(words: values.map(\.bitPattern))
-  }
-
-  private static func base64(words: [some FixedWidthInteger]) -> [UInt8] {
-    let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)
-    return words.withUnsafeBytes { Base64.encode($0) }
-  }
+  /// - Parameter parts: all but the last of a multiple of three numbers.
+  package static func doubles(parts: [[Double]]) -> JSONOpaque { column("float64", .doubles(parts)) }
 
   /// Packs geometries as well-known binary; nothing stands for none.
   package static func geometries(_ geometries: [Geometry?]) -> JSONOpaque {
@@ -136,12 +127,12 @@ package enum PackedColumn {
   }
 
   fileprivate static func geometries(_ wkb: [UInt8], _ offsets: [Int64]) -> JSONOpaque {
-    let data = wkb.withUnsafeBytes { Base64.encode($0) }
     let offsets = integers(offsets)
     return .written { writer in
       writer.beginObject()
       writer.member("type", "WKB")
-      write([data], to: &writer)
+      writer.key("data")
+      writer.value(.bytes(wkb))
       writer.member("offsets", offsets)
       writer.endObject()
     }
@@ -162,25 +153,13 @@ package enum PackedColumn {
     return .written { writer in writer.array(values) { $1.value($0) } }
   }
 
-  static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
-    column(type, [base64(words: words)])
-  }
-
-  private static func column(_ type: String, _ base64: [[UInt8]]) -> JSONOpaque {
+  static func column(_ type: String, _ bytes: PackedBytes) -> JSONOpaque {
     .written { writer in
       writer.beginObject()
       writer.member("type", type)
-      write(base64, to: &writer)
+      writer.key("data")
+      writer.value(bytes)
       writer.endObject()
     }
-  }
-
-  /// Writes the member `data` of an object.
-  fileprivate static func write(_ base64: [[UInt8]], to writer: inout JSONWriter) {
-    writer.key("data")
-    // Nothing in base64 has to be escaped.
-    writer.raw("\"")
-    for part in base64 { part.withUnsafeBytes { writer.append($0) } }
-    writer.append(byte: UInt8(ascii: "\""))
   }
 }

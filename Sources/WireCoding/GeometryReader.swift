@@ -168,15 +168,11 @@ enum GeometryReader {
   }
 
   private static func wkb(_ value: JSONValue, _ keepsEmptyPoints: Bool) throws(WireFault) -> Geometry {
-    let bytes: [UInt8]
-    do { bytes = try ColumnReader.bytes(value) } catch { throw WireFault(.invalidGeometry, error) }
+    let read: Result<Geometry, Refusal>
     do {
-      return try bytes.withUnsafeBytes { raw in
-        Result { () throws(Refusal) in try geometry(wkb: raw, keepsEmptyPoints) }
-      }.get()
-    } catch {
-      throw WireFault(.invalidGeometry, value.typeError(expected: error.expected))
-    }
+      read = try ColumnReader.withBytes(value) { raw in Result { () throws(Refusal) in try geometry(wkb: raw, keepsEmptyPoints) } }
+    } catch { throw WireFault(.invalidGeometry, error) }
+    do { return try read.get() } catch { throw WireFault(.invalidGeometry, value.typeError(expected: error.expected)) }
   }
 
   /// The expected form of a geometry that cannot be read.

@@ -7,7 +7,7 @@ import Platform
 extension FuzzTarget {
   /// The first byte determines the pieces; the rest is the stream.
   static let framer = FuzzTarget(
-    name: "framer", words: ["Content-Length: ", "\r\n\r\n", "\n", "Content-Type: x\r\n"],
+    name: "framer", words: ["Content-Length: ", "Attachment-Length: ", "\r\n\r\n", "\n", "Content-Type: x\r\n"],
     seeds: {
       try Seeds.lines().enumerated().map { index, line in
         let text = String(decoding: line.prefix(60), as: UTF8.self)
@@ -27,7 +27,7 @@ extension FuzzTarget {
 }
 
 private enum Frame: Equatable {
-  case message([UInt8])
+  case message([UInt8], attached: Int)
   case tooLarge
   case lost(String)
   case end(isBetweenMessages: Bool)
@@ -56,7 +56,7 @@ private func frames(_ stream: [UInt8], in pieces: [Int]) -> [Frame] {
   /// Whether the stream goes on.
   func take(_ step: Framer.Step, _ bytes: UnsafeRawBufferPointer) -> Bool {
     switch step {
-    case .message(let range): frames.append(.message(Array(bytes[range])))
+    case .message(let range, let attached): frames.append(.message(Array(bytes[range]), attached: attached))
     case .tooLarge: frames.append(.tooLarge)
     case .lost(let reason): frames.append(.lost(reason))
     case .needsMore: return true

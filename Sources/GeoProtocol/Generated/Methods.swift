@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a3333da4f844def8"
+  public static let hash = "5c7b1b2f957329ec"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -42,7 +42,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "initialize", domain: "session", shape: .lifecycle, since: "0.1.0",
       params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict", "clock",
-      "readOnly", "textMetrics"], required: [],
+      "readOnly", "textMetrics", "attachments"], required: [],
       errors: [.versionMismatch, .alreadyInitialized, .pathRefused]
     ),
     MethodInfo(

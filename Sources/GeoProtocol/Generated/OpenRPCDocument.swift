@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a3333da4f844def8"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"5c7b1b2f957329ec"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -16,6 +16,7 @@ public enum OpenRPCDocument {
 {"name":"clock","description":"The mode of the clock, as `clock/set` sets it; unchanged when absent (`real` at first).","required":false,"schema":{"$ref":"#/components/schemas/ClockMode"}},\#
 {"name":"readOnly","description":"Whether the client only reads: what would change the model or write a file is refused with `readOnlyClient`, but for its own presence (`client/update`).","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"textMetrics","description":"Where the sizes of texts in this session come from. `estimated` places labels the same way on every machine.","required":false,"schema":{"$ref":"#/components/schemas/TextMetrics","default":"fonts"}},\#
+{"name":"attachments","description":"Whether the server may send columns as attachments: bytes behind a message's text in place of base64 in it. With the header `Attachment-Length: M` the last `M` of the `Content-Length` bytes are attachments. For the base64 text of a member `data` then stands `{\"offset\": O, \"length\": N}`, bytes counted from the beginning of the attachments; the server begins each at a multiple of 8. A client may send them so whatever it says here, in any member `data` that is base64. Only where headers precede messages; answers to batches have none.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","strict","serverInfo","capabilities","client"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session. A client that offers only older versions gets this one, and a `$/logMessage` that says so."},\#
 "strict":{"type":"boolean","description":"Whether unknown members in params are refused."},\#
 "serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"The server."},\#
@@ -27,7 +28,7 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
 {"name":"protocolVersions","value":["0.7"]}],"result":{"name":"result","value":{"protocolVersion":"0.7","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.7.0"},\#
-"capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000},\#
+"capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000,"attachments":true},\#
 "client":"c1"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":null}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
@@ -5436,7 +5437,7 @@ public enum OpenRPCDocument {
 "ServerInfo":{"title":"ServerInfo","description":"The server.","type":"object","required":["name","version"],"properties":{"name":{"type":"string","description":"Always `geomodel-server`."},\#
 "version":{"type":"string","description":"Its version."}},\#
 "examples":[{"name":"geomodel-server","version":"0.7.0"}],"x-since":"0.1.0","x-domain":"session"},\#
-"Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes","maxRequests","maxTasks","maxSubscriptions"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
+"Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes","maxRequests","maxTasks","maxSubscriptions","attachments"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
 "description":"The domains whose methods it has."},\#
 "maxMessageBytes":{"type":"integer","description":"A longer message is refused.","x-unit":"byte"},\#
 "maxMessageValues":{"type":"integer","description":"A message with more JSON values is refused."},\#
@@ -5444,8 +5445,9 @@ public enum OpenRPCDocument {
 "maxHeaderBytes":{"type":"integer","description":"A longer header block ends the session.","x-unit":"byte"},\#
 "maxRequests":{"type":"integer","description":"Requests that wait, such as tasks and processes, are refused while more requests are unanswered."},\#
 "maxTasks":{"type":"integer","description":"Further tasks at the same time are refused."},\#
-"maxSubscriptions":{"type":"integer","description":"Further subscriptions are refused."}},\#
-"examples":[{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}],"x-since":"0.1.0","x-domain":"session"},\#
+"maxSubscriptions":{"type":"integer","description":"Further subscriptions are refused."},\#
+"attachments":{"type":"boolean","description":"Whether messages in both directions may have attachments, which is so where headers precede them (see `initialize`)."}},\#
+"examples":[{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000,"attachments":true}],"x-since":"0.1.0","x-domain":"session"},\#
 "TraceValue":{"title":"TraceValue","description":"The level of `$/logTrace`.","type":"string","enum":["off","messages","verbose"],"x-enum-descriptions":{"off":"Nothing.","messages":"A line for each request and reply.","verbose":"The same, with params."},\#
 "examples":["off"],"x-since":"0.1.0","x-domain":"session"},\#
 "FileAccess":{"title":"FileAccess","description":"Where a server reads and writes files: source files, documents and exports. Each folder is the one that had the name when the server started, and stays it if another folder takes the name.","type":"object","required":["network"],"properties":{"readable":{"type":"array","items":{"type":"string"},\#

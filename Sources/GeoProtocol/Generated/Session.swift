@@ -657,10 +657,13 @@ public enum SessionProtocol {
     public var maxTasks: Int
     /// Further subscriptions are refused.
     public var maxSubscriptions: Int
+    /// Whether messages in both directions may have attachments, which is so where headers precede them (see
+    /// `initialize`).
+    public var attachments: Bool
 
     public init(
       domains: [String], maxMessageBytes: Int, maxMessageValues: Int, maxBatch: Int, maxHeaderBytes: Int,
-      maxRequests: Int, maxTasks: Int, maxSubscriptions: Int
+      maxRequests: Int, maxTasks: Int, maxSubscriptions: Int, attachments: Bool
     ) {
       self.domains = domains
       self.maxMessageBytes = maxMessageBytes
@@ -670,10 +673,11 @@ public enum SessionProtocol {
       self.maxRequests = maxRequests
       self.maxTasks = maxTasks
       self.maxSubscriptions = maxSubscriptions
+      self.attachments = attachments
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject(with: "`domains`, `maxMessageBytes`, `maxMessageValues`, `maxBatch`, `maxHeaderBytes`, `maxRequests`, `maxTasks`, `maxSubscriptions`")
+      try json.requireObject(with: "`domains`, `maxMessageBytes`, `maxMessageValues`, `maxBatch`, `maxHeaderBytes`, `maxRequests`, `maxTasks`, `maxSubscriptions`, `attachments`")
       self.domains = try json["domains"].array { (e) throws(JSONError) in try e.string() }
       self.maxMessageBytes = try json["maxMessageBytes"].integer()
       self.maxMessageValues = try json["maxMessageValues"].integer()
@@ -682,6 +686,7 @@ public enum SessionProtocol {
       self.maxRequests = try json["maxRequests"].integer()
       self.maxTasks = try json["maxTasks"].integer()
       self.maxSubscriptions = try json["maxSubscriptions"].integer()
+      self.attachments = try json["attachments"].bool()
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -702,6 +707,8 @@ public enum SessionProtocol {
       writer.value(maxTasks)
       writer.key("maxSubscriptions")
       writer.value(maxSubscriptions)
+      writer.key("attachments")
+      writer.value(attachments)
       writer.endObject()
     }
   }
@@ -1320,12 +1327,18 @@ public enum SessionProtocol {
       public var readOnly: Bool
       /// Where the sizes of texts in this session come from. `estimated` places labels the same way on every machine.
       public var textMetrics: PictureProtocol.TextMetrics
+      /// Whether the server may send columns as attachments: bytes behind a message's text in place of base64 in it.
+      /// With the header `Attachment-Length: M` the last `M` of the `Content-Length` bytes are attachments. For the
+      /// base64 text of a member `data` then stands `{"offset": O, "length": N}`, bytes counted from the beginning of
+      /// the attachments; the server begins each at a multiple of 8. A client may send them so whatever it says here,
+      /// in any member `data` that is base64. Only where headers precede messages; answers to batches have none.
+      public var attachments: Bool
 
       public init(
         processId: Int? = nil, clientInfo: SessionProtocol.ClientInfo? = nil, protocolVersions: [String]? = nil,
         rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off,
         strict: Bool? = nil, clock: ClockProtocol.ClockMode? = nil, readOnly: Bool = false,
-        textMetrics: PictureProtocol.TextMetrics = .fonts
+        textMetrics: PictureProtocol.TextMetrics = .fonts, attachments: Bool = false
       ) {
         self.processId = processId
         self.clientInfo = clientInfo
@@ -1337,6 +1350,7 @@ public enum SessionProtocol {
         self.clock = clock
         self.readOnly = readOnly
         self.textMetrics = textMetrics
+        self.attachments = attachments
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1363,6 +1377,8 @@ public enum SessionProtocol {
         self.readOnly = try readOnly.isPresent ? readOnly.bool() : false
         let textMetrics = json["textMetrics"]
         self.textMetrics = try textMetrics.isPresent ? PictureProtocol.TextMetrics(from: textMetrics) : .fonts
+        let attachments = json["attachments"]
+        self.attachments = try attachments.isPresent ? attachments.bool() : false
       }
     }
 

@@ -30,7 +30,7 @@ struct FeatureParts: Sendable {
     try share.checkpoint(count - rows.count, of: count)
     let (part, written) = try part(rows, of: count, share)
     let rest = rows.dropFirst(written)
-    return .part(part.text) { _ in try next(rest, of: count, share, end) }
+    return .part(part.made(isAttaching: share.work?.isAttaching ?? false)) { _ in try next(rest, of: count, share, end) }
   }
 
   /// The next part of `rows`.

@@ -167,17 +167,17 @@ struct GeometryBatch: Sendable {
     guard params.geometry == nil, params.geometries == nil, let columns = params.columns, columns.geometry == nil else { return nil }
     let given = try [columns.x, columns.y, columns.z].compactMap { try $0.map(CoordinateColumn.init) }
     guard columns.x != nil, columns.y != nil, let count = given.first?.count, given.allSatisfy({ $0.count == count }) else { return nil }
-    // Base64 of such parts is base64 of the whole.
+    // Such parts can be decoded alone.
     let chunk = CoordinateColumn.step << 12
     do {
-      let parts = try WorkShare(worker.work).concurrently((count + chunk - 1) / chunk) { part -> [[UInt8]]? in
+      let parts = try WorkShare(worker.work).concurrently((count + chunk - 1) / chunk) { part -> [[Double]]? in
         try worker.checkCancelled()
         let range = part * chunk..<min((part + 1) * chunk, count)
         let read = given.compactMap { $0[range] }
         guard read.count == given.count else { return nil }
         var (x, y, z) = (read[0], read[1], read.count > 2 ? read[2] : [])
         try transformer.transform(x: &x, y: &y, z: &z, from: source, to: target)
-        return [x, y, z].map(PackedColumn.base64)
+        return [x, y, z]
       }
       let known = parts.compactMap { $0 }
       guard known.count == parts.count else { return nil }

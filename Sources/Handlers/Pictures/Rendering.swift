@@ -95,7 +95,7 @@ struct Rendering: Sendable {
   ///
   /// - Parameter part: writes a part of the result, with a piece of the picture in base64.
   func plan<R: Sendable>(
-    _ params: some Params & Sendable, isStreamed: Bool, part: @escaping @Sendable (String) -> [UInt8],
+    _ params: some Params & Sendable, isStreamed: Bool, part: @escaping @Sendable (String) -> JSONOpaque,
     _ result: @escaping @Sendable (Int, PictureProtocol.Picture) -> R
   ) throws -> Plan<R> {
     let job = try self.job(params)
@@ -111,7 +111,7 @@ struct Rendering: Sendable {
 
   /// The step that sends the bytes of a picture from one on.
   static func next<R: Sendable>(
-    of picture: PaintedPicture, from start: Int = 0, _ part: @escaping @Sendable (String) -> [UInt8], _ result: R
+    of picture: PaintedPicture, from start: Int = 0, _ part: @escaping @Sendable (String) -> JSONOpaque, _ result: R
   ) -> Plan<R>.Step {
     guard start < picture.byteCount else { return .answer(result) }
     let end = min(start + partBytes - 3072, picture.byteCount)

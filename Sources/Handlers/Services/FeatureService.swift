@@ -111,7 +111,7 @@ package enum FeatureService: FeatureHandlers {
   private static func part(_ ids: ArraySlice<Int>, of result: QueryIds.Result) -> Plan<QueryIds.Result>.Step {
     guard !ids.isEmpty else { return .answer(result) }
     let part = QueryIds.Part(revision: result.revision, ids: Array(ids.prefix(idsInPart)))
-    return .part(part.text) { _ in Self.part(ids.dropFirst(idsInPart), of: result) }
+    return .part(part.made()) { _ in Self.part(ids.dropFirst(idsInPart), of: result) }
   }
 
   /// The maximum number of features.

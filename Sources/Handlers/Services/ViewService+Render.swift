@@ -13,7 +13,7 @@ extension ViewService {
     rendering.isPerspective = params.projection == .perspective
     rendering.hasFences = params.fences
     return try rendering
-      .plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).text }) { .init(revision: $0, picture: $1) }
+      .plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).made() }) { .init(revision: $0, picture: $1) }
   }
 
   package static func renderSeries(_ params: RenderSeries.Params, in world: inout World) throws -> Plan<RenderSeries.Result> {
@@ -36,7 +36,7 @@ extension LayerService {
       guard let source = raster.source, let renderer = raster.drawnRenderer else { throw ModelError.notLoaded(params.layer) }
       var rendering = try Rendering(params, layer.reference, source.info.extent, in: world) { _, _ in [] }
       rendering.rasters = { [DrawnRaster(layer.reference, name: layer.name, .operational, renderer, source, $0.transformer)] }
-      return try rendering.plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).text }) {
+      return try rendering.plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).made() }) {
         .init(revision: $0, picture: $1)
       }
     }
@@ -44,7 +44,7 @@ extension LayerService {
     guard let features = layer.features, let store else { throw ModelError.notLoaded(params.layer) }
     return try Rendering(params, layer.reference, store.extent, in: world) { view, world in
       [DrawnLayer(layer, features, store, at: view.camera.scale, dpi: view.screen.dpi, in: world)]
-    }.plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).text }) { .init(revision: $0, picture: $1) }
+    }.plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).made() }) { .init(revision: $0, picture: $1) }
   }
 }
 
@@ -53,7 +53,7 @@ extension OverlayService {
     let overlay = try world.overlays.require(ID(params.overlay))
     return try Rendering(params, overlay.reference, overlay.store.extent, in: world) { view, world in
       [DrawnLayer(overlay, at: view.camera.scale, dpi: view.screen.dpi, in: world)]
-    }.plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).text }) { .init(revision: $0, picture: $1) }
+    }.plan(params, isStreamed: params.wantsParts, part: { Render.Part(data: $0).made() }) { .init(revision: $0, picture: $1) }
   }
 }
 
@@ -82,7 +82,7 @@ extension FeatureService {
       let isEmpty = extent.xMin > extent.xMax
       let (picture, data) = try rendering(isEmpty ? nil : extent, Set(rows)).draw(params, job, isStreamed: isStreamed, worker, shares[1])
       let result = FeatureProtocol.Render.Result(revision: snapshot.revision, count: rows.count, picture: picture)
-      return data.map { Rendering.next(of: $0, { FeatureProtocol.Render.Part(data: $0).text }, result) } ?? .answer(result)
+      return data.map { Rendering.next(of: $0, { FeatureProtocol.Render.Part(data: $0).made() }, result) } ?? .answer(result)
     })
   }
 

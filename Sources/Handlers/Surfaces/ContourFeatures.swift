@@ -40,7 +40,7 @@ struct FeatureTexts: Sendable {
     let part = SurfaceProtocol.Contours.Part(
       revision: revision, spatialReference: reference.definition,
       features: .written { writer in list.withUnsafeBytes { writer.raw($0) } })
-    return .part(part.text) { [last] _ in next(from: last + 1, revision: revision, reference: reference, result) }
+    return .part(part.made()) { [last] _ in next(from: last + 1, revision: revision, reference: reference, result) }
   }
 }
 

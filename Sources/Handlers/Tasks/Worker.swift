@@ -30,10 +30,10 @@ public final class Worker: Sendable {
 
   package init(
     files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits, hasFonts: Bool = true,
-    _ labels: LabelMemory = LabelMemory(),
+    isAttaching: Bool = false, _ labels: LabelMemory = LabelMemory(),
     onProgress: @escaping @Sendable (Double) -> Void
   ) {
-    work = Work(resultBytes: resultBytes, engine: readers.engines, onProgress: onProgress)
+    work = Work(resultBytes: resultBytes, isAttaching: isAttaching, engine: readers.engines, onProgress: onProgress)
     self.files = files
     self.readers = readers
     self.documentLimits = documentLimits

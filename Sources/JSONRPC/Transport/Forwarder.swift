@@ -145,8 +145,8 @@ private final class Forwarding {
           if position + 1 < bytes.count { (hasEnded, code) = (true, CInt(bytes[position + 1])) }
           return
         }
-        guard case .message(let range) = framer.next(in: bytes, at: &position) else { return }
-        open.note(received: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        guard case .message(let range, let attached) = framer.next(in: bytes, at: &position) else { return }
+        open.note(received: UnsafeRawBufferPointer(rebasing: bytes[range].dropLast(attached)))
         whole = position
       }
     }
@@ -247,8 +247,8 @@ private final class OpenRequests {
     input.withBytes { bytes in
       while true {
         switch next(&framer, bytes, &position) {
-        case .message(let range):
-          let text = UnsafeRawBufferPointer(rebasing: bytes[range])
+        case .message(let range, let attached):
+          let text = UnsafeRawBufferPointer(rebasing: bytes[range].dropLast(attached))
           if text.first == UInt8(ascii: "[") { MessageID.ofBatch(text).forEach { add($0) } } else { add(MessageID(in: text)?.id) }
         case .tooLarge(let range): add(MessageID.ofBeginning(UnsafeRawBufferPointer(rebasing: bytes[range]))?.id)
         case .needsMore, .lost: return

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "a3333da4f844def8"
+PROTOCOL_HASH = "5c7b1b2f957329ec"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -333,6 +333,10 @@ class Capabilities(TypedDict):
     """Further tasks at the same time are refused."""
     maxSubscriptions: int
     """Further subscriptions are refused."""
+    attachments: bool
+    """Whether messages in both directions may have attachments, which is so where headers precede them (see
+    `initialize`).
+    """
 
 
 TraceValue = Literal["off", "messages", "verbose"]
