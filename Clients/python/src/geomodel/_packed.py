@@ -78,7 +78,9 @@ class PackedColumn(dict[str, Any]):
         return super().__iter__()
 
     def __repr__(self) -> str:
-        return f"<{self['type']} column of {len(self.buffer):,} bytes>"
+        rows = self["offsets"] if self["type"] == "WKB" else self
+        count = len(data_of(rows)) // 8 if isinstance(rows, Mapping) else len(rows)
+        return f"<{self['type']} column of {count if rows is self else count - 1:,} rows>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (self.copy(),)
