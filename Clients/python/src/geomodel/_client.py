@@ -408,7 +408,7 @@ async def _start_session(make: Callable[[], Connection], params: Mapping[str, An
             result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
             capabilities = result.get("capabilities")
             connection.limits = Limits.of(capabilities)
-            connection.attaches = isinstance(capabilities, Mapping) and capabilities.get("attachments") is True
+            connection.attaches = "attachments" in params and isinstance(capabilities, Mapping) and capabilities.get("attachments") is True
             await connection.notify("initialized", {})
             return result
         except (asyncio.TimeoutError, TimeoutError) as error:
