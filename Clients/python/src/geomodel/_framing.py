@@ -26,30 +26,56 @@ class Message(NamedTuple):
     attachments: memoryview | None = None
 
 
-class HeaderDecoder:
-    """The framing of LSP: `Content-Length: N`, an empty line, N bytes. With `Attachment-Length: M` the last M of them are attachments.
-
-    Bytes may be fed, or be read into `room`: what is missing of a message is read to where it stays.
-    """
+class Decoder:
+    """Bytes are fed, or are read into `room`: what is missing of a message is read to where it stays."""
 
     def __init__(self) -> None:
-        self._head = bytearray()
+        self._buffer = bytearray()
+        self._chunk = bytearray()
+
+    def feed(self, data: bytes | bytearray) -> list[Message]:
+        """The messages that are complete with `data`."""
+        raise NotImplementedError
+
+    def room(self) -> list[memoryview]:
+        """Where the next bytes are to be read to, in order."""
+        if not self._chunk:
+            self._chunk = bytearray(_READ)
+        return [memoryview(self._chunk)]
+
+    def filled(self, count: int) -> list[Message]:
+        """The messages that are complete with so many bytes in `room`."""
+        return self.feed(self._chunk[:count])
+
+    @staticmethod
+    def pieces(body: bytes, attachments: Sequence[memoryview | bytes] = ()) -> list[memoryview | bytes]:
+        """What is to be written for a message."""
+        raise NotImplementedError
+
+    @classmethod
+    def encode(cls, body: bytes) -> bytes:
+        return b"".join(cls.pieces(body))
+
+
+class HeaderDecoder(Decoder):
+    """The framing of LSP: `Content-Length: N`, an empty line, N bytes. With `Attachment-Length: M` the last M of them are attachments."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._message: Message | None = None
         # The parts of the message that are not there yet.
         self._missing: list[memoryview] = []
-        self._chunk = bytearray()
 
-    def feed(self, data: bytes | bytearray, end: int | None = None) -> list[Message]:
-        """The messages that are complete with `data`."""
+    def feed(self, data: bytes | bytearray) -> list[Message]:
         messages: list[Message] = []
-        at, end = 0, len(data) if end is None else end
+        at = 0
         with memoryview(data) as view:
-            while at < end:
+            while at < len(data):
                 if self._message is None:
-                    at = self._read_head(data, at, end)
+                    at = self._read_head(data, at)
                 else:
                     part = self._missing[0]
-                    count = min(len(part), end - at)
+                    count = min(len(part), len(data) - at)
                     part[:count] = view[at : at + count]
                     self._advance(count)
                     at += count
@@ -57,17 +83,11 @@ class HeaderDecoder:
         return messages
 
     def room(self) -> list[memoryview]:
-        """Where the next bytes are to be read to, in order."""
-        if self._missing:
-            return self._missing
-        if not self._chunk:
-            self._chunk = bytearray(_READ)
-        return [memoryview(self._chunk)]
+        return self._missing or super().room()
 
     def filled(self, count: int) -> list[Message]:
-        """The messages that are complete with so many bytes in `room`."""
         if not self._missing:
-            return self.feed(self._chunk, count)
+            return super().filled(count)
         self._advance(count)
         return self._finished()
 
@@ -84,19 +104,19 @@ class HeaderDecoder:
         message, self._message = self._message, None
         return [message]
 
-    def _read_head(self, data: bytes | bytearray, at: int, end: int) -> int:
+    def _read_head(self, data: bytes | bytearray, at: int) -> int:
         """Reads a header block, or a part of it; its end."""
-        before = len(self._head)
-        stop = -1 if before else data.find(b"\r\n\r\n", at, end)
+        before = len(self._buffer)
+        stop = -1 if before else data.find(b"\r\n\r\n", at)
         if stop < 0:
-            self._head += data[at:end]
-            found = self._head.find(b"\r\n\r\n", max(0, before - 3))
+            self._buffer += data[at:]
+            found = self._buffer.find(b"\r\n\r\n", max(0, before - 3))
             if found < 0:
-                if len(self._head) > _MAX_HEAD:
+                if len(self._buffer) > _MAX_HEAD:
                     raise ProtocolError("the server wrote a header block without an end")
-                return end
-            block, stop = bytes(self._head[:found]), at + found - before
-            self._head.clear()
+                return len(data)
+            block, stop = bytes(self._buffer[:found]), at + found - before
+            self._buffer.clear()
         else:
             block = bytes(data[at:stop])
         length, attached = _lengths(block)
@@ -107,25 +127,15 @@ class HeaderDecoder:
 
     @staticmethod
     def pieces(body: bytes, attachments: Sequence[memoryview | bytes] = ()) -> list[memoryview | bytes]:
-        """What is to be written for a message."""
         size = sum(map(len, attachments))
         more = b"Attachment-Length: %d\r\n" % size if size else b""
         return [b"Content-Length: %d\r\n%b\r\n" % (len(body) + size, more), body, *attachments]
 
-    @classmethod
-    def encode(cls, body: bytes) -> bytes:
-        return b"".join(cls.pieces(body))
 
-
-class LineDecoder:
-    """One message per line; empty lines are ignored."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._chunk = bytearray()
+class LineDecoder(Decoder):
+    """One message per line; empty lines are ignored. A line has no attachments."""
 
     def feed(self, data: bytes | bytearray) -> list[Message]:
-        """The messages that are complete with `data`."""
         if b"\n" not in data:
             self._buffer += data
             return []
@@ -133,27 +143,9 @@ class LineDecoder:
         self._buffer = bytearray(lines.pop())
         return [Message(line) for line in lines if line.strip()]
 
-    def room(self) -> list[memoryview]:
-        """Where the next bytes are to be read to."""
-        if not self._chunk:
-            self._chunk = bytearray(_READ)
-        return [memoryview(self._chunk)]
-
-    def filled(self, count: int) -> list[Message]:
-        """The messages that are complete with so many bytes in `room`."""
-        return self.feed(self._chunk[:count])
-
     @staticmethod
     def pieces(body: bytes, attachments: Sequence[memoryview | bytes] = ()) -> list[memoryview | bytes]:
-        """What is to be written for a message; a line has no attachments."""
         return [body, b"\n"]
-
-    @classmethod
-    def encode(cls, body: bytes) -> bytes:
-        return b"".join(cls.pieces(body))
-
-
-Decoder = HeaderDecoder | LineDecoder
 
 
 def make_decoder(framing: Framing) -> Decoder:

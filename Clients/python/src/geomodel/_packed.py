@@ -83,7 +83,8 @@ class PackedColumn(dict[str, Any]):
         return f"<{self['type']} column of {count if rows is self else count - 1:,} rows>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (self.copy(),)
+        members = {name: self[name] for name in self if name != "data"}
+        return _made, ({**members, "data": self["data"] if self._bytes is None else bytes(self._bytes)},)
 
     def __eq__(self, other: object) -> bool:
         return self.copy() == (other.copy() if isinstance(other, PackedColumn) else other)
@@ -100,6 +101,10 @@ class PackedColumn(dict[str, Any]):
     def copy(self) -> dict[str, Any]:
         """The plain dictionary."""
         return dict(self)
+
+
+def _made(members: dict[str, Any]) -> PackedColumn:
+    return PackedColumn(members.pop("type"), members.pop("data"), **members)
 
 
 def _after(prepare: Callable[[PackedColumn], None], method: Callable[..., T]) -> Callable[..., T]:
@@ -128,7 +133,7 @@ def pack(value: Any, depth: int = 0) -> Any:
     data = value.get("data")
     # A single geometry as well-known binary has no offsets.
     if type(data) is str and value.get("type") in _KINDS and (value["type"] == "WKB") == ("offsets" in value):
-        return PackedColumn(value["type"], data, **{name: pack(member) for name, member in value.items() if name not in ("type", "data")})
+        return _made({name: pack(member) for name, member in value.items()})
     for name, member in value.items() if depth < _DEPTH else ():
         if type(member) is dict:
             value[name] = pack(member, depth + 1)
@@ -159,5 +164,4 @@ def attached(members: dict[str, Any], attachments: memoryview) -> dict[str, Any]
     start, length = place["offset"], place["length"]
     if type(start) is not int or type(length) is not int or not 0 <= start <= start + length <= len(attachments):
         raise ProtocolError(f"the server wrote a column of bytes that it did not attach: {place!r:.200} of {len(attachments):,}")
-    more = {name: member for name, member in members.items() if name not in ("type", "data")}
-    return PackedColumn(members["type"], attachments[start : start + length], **more)
+    return _made({**members, "data": attachments[start : start + length]})

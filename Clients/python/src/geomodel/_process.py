@@ -34,8 +34,11 @@ class ServerProcess:
         self._unwritten_size = 0
 
     async def start(self) -> None:
-        (its_input, ours), (its, its_output) = os.pipe(), os.pipe()
-        self._input, self._output = WriteEnd(ours), ReadEnd(its, self._decoder)
+        try:
+            (its_input, ours), (theirs, its_output) = os.pipe(), os.pipe()
+        except OSError as error:
+            raise ServerDiedError(f"the server could not be started: {error}") from error
+        self._input, self._output = WriteEnd(ours), ReadEnd(theirs, self._decoder)
         try:
             env = None if self._env is None else {**os.environ, **self._env}
             self._process = await asyncio.create_subprocess_exec(
