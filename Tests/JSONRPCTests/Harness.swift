@@ -23,7 +23,8 @@ final class Harness {
   struct Odd: Error {}
 
   init(
-    limits: SessionLimits = SessionLimits(), offloading: ManualLoop.Offloading = .inline, initialized: Bool = true
+    limits: SessionLimits = SessionLimits(), offloading: ManualLoop.Offloading = .inline, initialized: Bool = true,
+    recorder: TrafficRecorder? = nil
   ) {
     let loop = ManualLoop(offloading: offloading)
     let waiting = Waiting()
@@ -46,6 +47,18 @@ final class Harness {
     router.on("large") { call in
       let count = try call.params["bytes"].integer()
       return .result(JSONOpaque.written { $0.value(String(repeating: "x", count: count)) })
+    }
+    router.on("packed") { call in
+      let counts = try call.params["bytes"].array { (count) throws(JSONError) in try count.integer() }
+      return .result(
+        JSONOpaque.written { writer in
+          writer.array(counts) { count, writer in
+            writer.beginObject()
+            writer.key("data")
+            writer.value(PackedBytes.bytes(Array(repeating: UInt8(count & 0xff), count: count)))
+            writer.endObject()
+          }
+        })
     }
     router.on("news") { call in
       let count = try call.params["bytes"].integer()
@@ -82,7 +95,7 @@ final class Harness {
     lifecycle.shutdown = { waiting.log.append("shutdown") }
     lifecycle.initialized = { waiting.log.append("initialized") }
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let session = Session(router: router, lifecycle: lifecycle, limits: limits, loop: loop, logger: logger) { error in
+    let session = Session(router: router, lifecycle: lifecycle, limits: limits, loop: loop, recorder: recorder, logger: logger) { error in
       error is Odd ? RPCError(code: -32803, kind: "odd", message: "odd") : nil
     }
     self.loop = loop
