@@ -120,6 +120,10 @@ class HeaderDecoder(Decoder):
         else:
             block = bytes(data[at:stop])
         length, attached = _lengths(block)
+        end = stop + 4 + length
+        if not attached and end <= len(data):
+            self._message = Message(bytes(data[stop + 4 : end]))
+            return end
         body, attachments = _storage(length - attached), _storage(attached) if attached else None
         self._message = Message(body, None if attachments is None else memoryview(attachments))
         self._missing = [memoryview(each) for each in (body, attachments) if each]
@@ -158,6 +162,8 @@ def make_decoder(framing: Framing) -> Decoder:
 
 def _lengths(block: bytes) -> tuple[int, int]:
     """The number of all bytes of a message, and that of its attachments."""
+    if len(block) < 32 and block.startswith(b"Content-Length: ") and block[16:].isdigit():
+        return int(block[16:]), 0
     found = {b"content-length": -1, b"attachment-length": 0}
     for line in block.split(b"\r\n"):
         name, _, value = line.partition(b":")
