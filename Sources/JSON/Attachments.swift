@@ -102,15 +102,17 @@ public enum PackedBytes: Sendable {
     }
   }
 
-  /// Passes the bytes on in pieces of which all but the last are multiples of three, numbers little-endian.
-  func forEachPiece(_ body: (UnsafeRawBufferPointer) -> Void) {
+  /// The number of pieces of which all but the last are multiples of three bytes.
+  var pieces: Int { if case .doubles(let parts) = self { parts.count } else { 1 } }
+
+  /// Passes the bytes of a piece on, numbers little-endian.
+  func withPiece(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
     func pass(_ words: [some FixedWidthInteger]) { words.map(\.littleEndian).withUnsafeBytes(body) }
     switch self {
     case .bytes(let bytes): bytes.withUnsafeBytes(body)
     case .integers(let numbers): 1.littleEndian == 1 ? numbers.withUnsafeBytes(body) : pass(numbers)
     case .words(let words): 1.littleEndian == 1 ? words.withUnsafeBytes(body) : pass(words)
-    case .doubles(let parts):
-      for part in parts { 1.littleEndian == 1 ? part.withUnsafeBytes(body) : pass(part.map(\.bitPattern)) }
+    case .doubles(let parts): 1.littleEndian == 1 ? parts[index].withUnsafeBytes(body) : pass(parts[index].map(\.bitPattern))
     }
   }
 }
@@ -156,7 +158,7 @@ extension JSONWriter {
   private mutating func base64(_ bytes: PackedBytes) {
     // Nothing in base64 has to be escaped.
     raw("\"")
-    bytes.forEachPiece { piece in Base64.encode(piece).withUnsafeBytes { append($0) } }
+    for index in 0..<bytes.pieces { bytes.withPiece(index) { piece in Base64.encode(piece).withUnsafeBytes { append($0) } } }
     append(byte: UInt8(ascii: "\""))
   }
 
@@ -171,13 +173,39 @@ extension JSONWriter {
     append(UnsafeRawBufferPointer(rebasing: other.bytes[copied...]))
   }
 
-  /// Appends the attachments behind the text.
-  public mutating func appendAttachments() {
-    let start = count
-    for attachment in attachments ?? [] {
-      attachment.bytes.forEachPiece { append($0) }
-      while (count - start) % 8 != 0 { append(byte: 0) }
-    }
-    attachments = nil
+  /// Takes the attachments, which have to follow the text.
+  public mutating func takeAttachments() -> AttachedBytes? {
+    defer { attachments = nil }
+    return attachments.flatMap { $0.isEmpty ? nil : AttachedBytes($0) }
   }
+
+  /// Appends the next bytes, about so many, and returns whether more follow.
+  public mutating func append(next limit: Int, of bytes: inout AttachedBytes) -> Bool {
+    let end = count + limit
+    while count < end, let attachment = bytes.rest.first {
+      let pieces = attachment.bytes.pieces
+      attachment.bytes.withPiece(bytes.piece) { piece in
+        let step = min(piece.count - bytes.done, end - count)
+        append(UnsafeRawBufferPointer(rebasing: piece[bytes.done..<(bytes.done + step)]))
+        bytes.done += step
+        if bytes.done == piece.count { (bytes.piece, bytes.done) = (bytes.piece + 1, 0) }
+      }
+      guard bytes.piece == pieces else { continue }
+      for _ in attachment.offset + attachment.bytes.count..<attachment.end { append(byte: 0) }
+      bytes.rest.removeFirst()
+      bytes.piece = 0
+    }
+    return !bytes.rest.isEmpty
+  }
+}
+
+/// The bytes that follow a message, which are copied only as they are sent.
+public struct AttachedBytes: Sendable {
+  fileprivate var rest: ArraySlice<Attachment>
+  /// The next piece of the first, and the bytes of it that are done.
+  fileprivate var piece = 0
+  fileprivate var done = 0
+  public let count: Int
+
+  fileprivate init(_ attachments: [Attachment]) { (rest, count) = (attachments[...], attachments.last?.end ?? 0) }
 }

@@ -15,6 +15,18 @@ struct InputBuffer {
 
   mutating func append(_ bytes: UnsafeRawBufferPointer) { storage.append(contentsOf: bytes) }
 
+  /// Appends what `read` reads: it returns the number of bytes, or less than one.
+  mutating func append(upTo limit: Int, _ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+    var result = 0
+    storage.append(addingCapacity: limit) { span in
+      span.withUnsafeMutableBufferPointer { buffer, count in
+        result = read(UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]))
+        count += max(result, 0)
+      }
+    }
+    return result
+  }
+
   /// Makes room for so many unconsumed bytes.
   mutating func reserve(_ bytes: Int) {
     if storage.capacity < start + bytes { storage.reserveCapacity(start + bytes) }

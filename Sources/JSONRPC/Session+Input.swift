@@ -30,6 +30,19 @@ extension Session {
     }
   }
 
+  /// Bytes that are missing of a message whose headers have come.
+  public var missingBytes: Int { isWaiting || ending != nil || inputEnded ? 0 : max(0, framer.wanted - backlog.count) }
+
+  /// Takes missing bytes from where they are read to where they stay: copying a large message takes as long as reading it.
+  ///
+  /// - Parameter read: returns the number of bytes read, or less than one.
+  /// - Returns: the same.
+  public func receiveMissing(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+    let count = backlog.append(upTo: missingBytes, read)
+    if count > 0, missingBytes == 0 { turn { drainBacklog() } }
+    return count
+  }
+
   public var hasInputEnded: Bool { inputEnded }
 
   /// Holds back the input after the message that is being run, except for `$/cancelRequest`, until ``releaseInput()``.

@@ -11,13 +11,30 @@ extension Session {
   /// The transport calls ``outputWritten(_:)`` as it writes, and calls this again only when all has been written:
   /// output still here can be counted, and the application can still coalesce later changes.
   public func takeOutput(into writer: inout JSONWriter) -> Bool {
-    guard output.count > 0 else { return false }
-    swap(&writer, &output)
-    output.reset()
+    if !queue.isEmpty {
+      takeQueued(into: &writer)
+      queuedBytes -= writer.count
+    } else {
+      guard output.count > 0 else { return false }
+      swap(&writer, &output)
+      output.reset()
+    }
     taken += writer.count
     handedOver += writer.count
     return true
   }
+
+  private func takeQueued(into writer: inout JSONWriter) {
+    if case .text(let text) = queue[0] {
+      swap(&writer, &text.writer)
+      queue.removeFirst()
+    } else if case .bytes(var bytes) = queue[0] {
+      if writer.append(next: Self.slice, of: &bytes) { queue[0] = .bytes(bytes) } else { queue.removeFirst() }
+    }
+  }
+
+  /// About how many bytes of attachments are copied at once.
+  private static let slice = 256 << 10
 
   /// Counts bytes accepted by the system.
   public func outputWritten(_ count: Int) {
@@ -28,7 +45,7 @@ extension Session {
   }
 
   /// Bytes not yet accepted by the system.
-  public var unsent: Int { taken + output.count }
+  public var unsent: Int { taken + queuedBytes + output.count }
 
   /// The same plus the answers that are held back: see ``holdAnswers(from:marking:)``.
   public var unread: Int { unsent + gate.bytes }
@@ -37,7 +54,10 @@ extension Session {
   var accepted: Int { written - unsent }
 
   /// All bytes written so far.
-  public var written: Int { handedOver + output.count }
+  public var written: Int { handedOver + queuedBytes + output.count }
+
+  /// Whether there is output that the transport has not taken.
+  var hasOutput: Bool { output.count > 0 || !queue.isEmpty }
 
   /// Whether the client reads so slowly that changes should be coalesced until ``onDrained``.
   public var isCongested: Bool {
@@ -151,10 +171,10 @@ extension Session {
       let isFirst = output.count == 0
       let attached = isFirst ? writeMessage(to: &output, write) : writeMessage(to: &body, write)
       header.append("Content-Length: ")
-      header.append(decimal: UInt64(isFirst ? output.count : body.count))
-      if attached > 0 {
+      header.append(decimal: UInt64((isFirst ? output.count : body.count) + (attached?.count ?? 0)))
+      if let attached {
         header.append("\r\nAttachment-Length: ")
-        header.append(decimal: UInt64(attached))
+        header.append(decimal: UInt64(attached.count))
       }
       header.append("\r\n\r\n")
       if isFirst { output.prepend(header.bytes) } else {
@@ -163,6 +183,7 @@ extension Session {
         body.reset()
       }
       header.reset()
+      if let attached { queueOutput(before: attached) }
     } else {
       let start = output.count
       write(&output)
@@ -174,9 +195,17 @@ extension Session {
     endFrame()
   }
 
-  /// - Returns: the size of the attachments behind the text.
+  private func queueOutput(before attached: AttachedBytes) {
+    let text = QueuedText()
+    swap(&text.writer, &output)
+    queuedBytes += text.writer.count + attached.count
+    queue.append(.text(text))
+    queue.append(.bytes(attached))
+  }
+
+  /// - Returns: what has to follow the text.
   @inline(__always)
-  private func writeMessage(to writer: inout JSONWriter, _ write: (inout JSONWriter) -> Void) -> Int {
+  private func writeMessage(to writer: inout JSONWriter, _ write: (inout JSONWriter) -> Void) -> AttachedBytes? {
     if attaches { writer.setAttaching(true) }
     write(&writer)
     if recorder != nil {
@@ -185,9 +214,7 @@ extension Session {
       text.append(writer)
       record(.sent(Array(text.bytes), isLate: !isHandling))
     }
-    let attached = writer.attachedCount
-    if attaches { writer.appendAttachments() }
-    return attached
+    return attaches ? writer.takeAttachments() : nil
   }
 
   private func endFrame() {
@@ -215,4 +242,15 @@ extension Session {
     logger.critical("the client leaves \(unread) bytes unread: giving up")
     end(.atOnce(code: 1))
   }
+}
+
+/// Output that comes before the rest, once something has to follow a text.
+enum QueuedOutput {
+  case text(QueuedText)
+  case bytes(AttachedBytes)
+}
+
+/// Text that is moved and not copied. Confined to the session's loop.
+final class QueuedText {
+  var writer = JSONWriter(capacity: 64)
 }

@@ -1,5 +1,6 @@
 // The session: bytes in, bytes out, no I/O. All of it runs on one loop, in order of arrival.
 
+import DequeModule
 import JSON
 import Logging
 
@@ -105,6 +106,9 @@ public final class Session {
 
   // Output.
   var output = JSONWriter(capacity: 64 << 10)
+  /// Output that comes before.
+  var queue: Deque<QueuedOutput> = []
+  var queuedBytes = 0
   /// The message being written, when headers with its length precede it.
   var body = JSONWriter()
   var header = JSONWriter(capacity: 64)
@@ -156,7 +160,7 @@ public final class Session {
   private func endTurn() {
     finishExit()
     finishEndOfInput()
-    if ending != nil || output.count > 0 { onOutput?() }
+    if ending != nil || hasOutput { onOutput?() }
   }
 
   /// Ends the session. The first ending counts, except that `atOnce` replaces an earlier `afterWriting`.

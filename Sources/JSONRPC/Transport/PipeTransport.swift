@@ -12,6 +12,8 @@ final class PipeTransport: ChannelInboundHandler {
 
   /// Output is handed over in slices, which is the accuracy of the unread count.
   private static let slice = 256 << 10
+  /// About how much is read before the loop has its turn.
+  private static let turnBytes = 4 << 20
 
   private let session: Session
   private let finish: (Int32) -> Void
@@ -77,8 +79,19 @@ final class PipeTransport: ChannelInboundHandler {
     writtenAt = nil
     hasWritten = false
     unwrapInboundIn(data).withUnsafeReadableBytes { session.receive($0) }
+    readMissing()
     readOn()
     if !isFinished { regulateReading(context) }
+  }
+
+  /// Reads the rest of a large message without the channel and its copies; ends and errors are left to it.
+  private func readMissing() {
+    var total = 0
+    while !isFinished, session.missingBytes > scratch.count, total < Self.turnBytes {
+      let count = session.receiveMissing { read(input, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      total += count
+    }
   }
 
   /// Reads once more directly after writing: on a busy processor the client may already have replied, and a read is
