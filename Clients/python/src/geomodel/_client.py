@@ -17,7 +17,6 @@ from ._generated import types
 from ._generated.methods_async import Domains
 from ._generated.methods_async import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_async import SourceMethods as GeneratedSourceMethods
-from ._limits import Limits
 from ._options import CallOptions, Progress
 from ._parts import Parts
 from ._process import ServerProcess
@@ -406,9 +405,7 @@ async def _start_session(make: Callable[[], Connection], params: Mapping[str, An
     async def greet() -> Mapping[str, Any]:
         try:
             result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
-            capabilities = result.get("capabilities")
-            connection.limits = Limits.of(capabilities)
-            connection.attaches = "attachments" in params and isinstance(capabilities, Mapping) and capabilities.get("attachments") is True
+            connection.adapt(result.get("capabilities"), "attachments" in params)
             await connection.notify("initialized", {})
             return result
         except (asyncio.TimeoutError, TimeoutError) as error:

@@ -105,6 +105,11 @@ class Connection:
         self._failure, self._is_killed = None, False
         self._begin()
 
+    def adapt(self, capabilities: Any, may_attach: bool) -> None:
+        """Keeps to what the server has stated in its answer to `initialize`."""
+        self.limits = Limits.of(capabilities)
+        self.attaches = may_attach and isinstance(capabilities, Mapping) and capabilities.get("attachments") is True
+
     async def lose(self) -> None:
         """Ends the link as if the server had."""
         self.kill()
