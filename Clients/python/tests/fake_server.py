@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -30,18 +31,25 @@ def read() -> Any:
     if line[:1] in b"{[":
         framing = "lines"
         return json.loads(line)
-    length = 0
+    lengths = {}
     while line.strip():
         name, _, value = line.partition(b":")
-        if name.lower() == b"content-length":
-            length = int(value)
+        lengths[name.lower()] = int(value)
         line = stdin.readline()
-    return json.loads(stdin.read(length))
+    data = stdin.read(lengths[b"content-length"])
+    size = len(data) - lengths.get(b"attachment-length", 0)
+    message = json.loads(data[:size])
+    if size < len(data):
+        message["attachments"] = data[size:]
+    return message
 
 
 def frame(message: Any) -> bytes:
+    attachments = message.pop("attachments", b"")
     body = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode()
-    return body + b"\n" if framing == "lines" else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    head = b"Content-Length: %d\r\n" % (len(body) + len(attachments))
+    head += b"Attachment-Length: %d\r\n" % len(attachments) if attachments else b""
+    return body + b"\n" if framing == "lines" else head + b"\r\n" + body + attachments
 
 
 def write(*messages: Any) -> None:
@@ -139,9 +147,16 @@ def handle(request: Any) -> None:
             return
         info = {"name": "fake", "version": "0"}
         version = params["protocolVersions"][0]
-        write(reply(request, {"protocolVersion": version, "serverInfo": info, "capabilities": {"cwd": os.getcwd()}}))
+        write(reply(request, {"protocolVersion": version, "serverInfo": info, "capabilities": {"cwd": os.getcwd(), "attachments": "--attach" in sys.argv}}))
     elif method == "session/echo":
-        write(reply(request, params))
+        write({**reply(request, params), "attachments": request.get("attachments", b"")})
+    elif method == "test/misplace":  # Bytes that are not attached.
+        column = {"type": "int64", "data": {"offset": 8, "length": 16}}
+        write({**reply(request, {"column": column}), "attachments": bytes(16)})
+    elif method == "test/stopReading":  # It lives on, and reads nothing more until it is told to by a signal.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+        write(reply(request, {}))
+        signal.sigwait({signal.SIGUSR1})
     elif method == "test/notify":
         count = params["count"]
         write(*({"method": "test/notified", "params": {"n": n}} for n in range(count)), reply(request, {"count": count}))
@@ -157,7 +172,7 @@ def handle(request: Any) -> None:
     elif method == "test/ask":  # A request of the server's, which the client has to refuse.
         write({"id": "mine", "method": "client/do", "params": {}}, reply(request, {}))
     elif method == "test/log":
-        write(reply(request, {"log": log}))
+        write(reply(request, {"log": [{name: each[name] for name in each if name != "attachments"} for each in log]}))
     elif method == "test/fileSizeLimit":
         write(reply(request, {"bytes": resource.getrlimit(resource.RLIMIT_FSIZE)[0]}))
     elif method == "test/die":

@@ -56,13 +56,12 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
     async def test_calls_made_at_once_leave_in_one_write_and_in_their_order(self) -> None:
         async with geomodel.launch(FAKE) as server:
             await server.session.echo(value="what the start sends is away")
-            pipe = server._connection._process._process.stdin
-            assert pipe is not None
+            pipe = server._connection._process._input
             with mock.patch.object(pipe, "write", wraps=pipe.write) as write:
                 texts = ["a", "b", "x" * 100_000, "c", "d"]
                 await asyncio.gather(*(server.session.echo(value=text) for text in texts))
             # What is large goes by itself: to put it together with others would copy it.
-            self.assertEqual([call.args[0].count(b"session/echo") for call in write.call_args_list], [2, 1, 2])
+            self.assertEqual([b"".join(call.args[0]).count(b"session/echo") for call in write.call_args_list], [2, 1, 2])
             log = [message["params"] for message in (await server.call("test/log"))["log"] if message["method"] == "session/echo"]
             self.assertEqual([params["value"] for params in log[1:]], texts)
 

@@ -35,7 +35,7 @@ class RefusalTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(results[:3], [{"slept": True}] * 3)
             self.assertEqual([getattr(error, "kind", error) for error in results[3:5]], ["tooDeep", "parseError"])
             self.assertEqual(results[5], {"value": 1})
-            self.assertEqual(server._connection._refusals._probed, {})
+            self.assertEqual(server._connection._replies._refusals._probed, {})
 
     async def test_a_refused_notification_ends_no_request(self) -> None:
         async with geomodel.launch(FAKE) as server:
@@ -51,7 +51,7 @@ class RefusalTests(unittest.IsolatedAsyncioTestCase):
             await asyncio.sleep(0)
             refused.cancel()
             await arrived(server, "map/get")
-            self.assertEqual((server._connection._orphans, server._connection._refusals._probed), ({}, {}))
+            self.assertEqual((server._connection._replies._orphans, server._connection._replies._refusals._probed), ({}, {}))
 
     async def test_a_refused_initialize_ends_the_launch(self) -> None:
         with self.assertRaises(geomodel.errors.ParseError):

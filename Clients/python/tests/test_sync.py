@@ -145,7 +145,7 @@ class SyncTests(unittest.TestCase):
                 finally:
                     sys.settrace(None)
                 self.assertEqual(server.session.echo(value=line), {"value": line})
-                self.assertEqual((portal._calls, server._async._connection._pending), (set(), {}))
+                self.assertEqual((portal._calls, server._async._connection._replies._pending), (set(), {}))
                 line += 1
             self.assertGreater(line, 10)
 

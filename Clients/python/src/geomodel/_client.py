@@ -17,7 +17,6 @@ from ._generated import types
 from ._generated.methods_async import Domains
 from ._generated.methods_async import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_async import SourceMethods as GeneratedSourceMethods
-from ._limits import Limits
 from ._options import CallOptions, Progress
 from ._parts import Parts
 from ._process import ServerProcess
@@ -360,11 +359,13 @@ def launch(
         params = _start.greeting(client_name, root_path)
         if read_only:
             params["readOnly"] = True
+        if framing == "headers":
+            params["attachments"] = True
 
     def connection() -> Connection:
         with _wire.encoding("launch"):
             command = [*find_server(server), *flags]
-        return Connection(lambda: ServerProcess(command, cwd, env), framing, grace)
+        return Connection(lambda: ServerProcess(command, cwd, env, framing), grace)
 
     return Launch(lambda: _start_session(connection, params, start_timeout))
 
@@ -391,7 +392,7 @@ def connect(
         if read_only:
             params["readOnly"] = True
     WebSocket(url)
-    return Launch(lambda: _start_session(lambda: Connection(lambda: WebSocket(url), "lines", grace), params, start_timeout))
+    return Launch(lambda: _start_session(lambda: Connection(lambda: WebSocket(url), grace), params, start_timeout))
 
 
 async def _start_session(make: Callable[[], Connection], params: Mapping[str, Any], start_timeout: float) -> Server:
@@ -404,7 +405,7 @@ async def _start_session(make: Callable[[], Connection], params: Mapping[str, An
     async def greet() -> Mapping[str, Any]:
         try:
             result = _start.check(await asyncio.wait_for(connection.request("initialize", params), start_timeout))
-            connection.limits = Limits.of(result.get("capabilities"))
+            connection.adapt(result.get("capabilities"), "attachments" in params)
             await connection.notify("initialized", {})
             return result
         except (asyncio.TimeoutError, TimeoutError) as error:

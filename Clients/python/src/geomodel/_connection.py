@@ -7,27 +7,26 @@ import contextlib
 import itertools
 import logging
 import weakref
-from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Protocol, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Protocol, Sequence
 
 from . import _wire
-from ._framing import Framing, make_decoder
+from ._framing import Message
 from ._limits import Limits
+from ._packed import Attachments
 from ._process import server_log
-from ._refusals import Refusals
+from ._replies import FIRST_ID, Progress, Replies
 from ._streams import Stream
-from .errors import ClosedError, Error, ProtocolError, ServerDiedError, error_from_wire
+from .errors import ClosedError, Error, ProtocolError, ServerDiedError
+
+if TYPE_CHECKING:
+    from ._framing import Storage
 
 _log = logging.getLogger("geomodel")
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
-# The id of `initialize`.
-_FIRST_ID = 1
-
-Progress = Callable[[dict[str, Any]], object]
 
 
 class Link(Protocol):
-    """What carries the bytes of both directions: a process, or a web socket."""
+    """What carries the messages of both directions: a process, or a web socket."""
 
     @property
     def pid(self) -> int: ...
@@ -38,9 +37,10 @@ class Link(Protocol):
     @property
     def how_it_ended(self) -> str: ...
     async def start(self) -> None: ...
-    async def read(self) -> bytes: ...
-    def write(self, data: bytes) -> None: ...
+    async def read(self) -> list[Message]: ...
+    def write(self, body: bytes, attachments: Sequence[memoryview | bytes] = ()) -> None: ...
     async def drain(self) -> None: ...
+    def keep(self) -> None: ...
     def kill(self) -> None: ...
     async def wait(self, reader: asyncio.Task[None], grace: Callable[[], float]) -> None: ...
     async def end(self, watch: asyncio.Task[None], grace: float) -> None: ...
@@ -54,15 +54,6 @@ class Receiver(Protocol):
     def end(self, failure: BaseException | None) -> None: ...
 
 
-@dataclass(eq=False)
-class _Pending:
-    method: str
-    future: asyncio.Future[Any]
-    token: str | None
-    on_result: Callable[[Any], None] | None
-    on_orphan: Callable[[Any], None] | None
-
-
 class Connection:
     """Writes requests and passes answers and notifications to those who wait for them.
 
@@ -70,18 +61,15 @@ class Connection:
     handle) is known before the next message is handled.
     """
 
-    def __init__(self, make_link: Callable[[], Link], framing: Framing = "headers", grace: float = 5.0) -> None:
-        self._make_link, self._framing = make_link, framing
-        self._process, self._decoder = make_link(), make_decoder(framing)
+    def __init__(self, make_link: Callable[[], Link], grace: float = 5.0) -> None:
+        self._make_link, self._process = make_link, make_link()
         self._grace = grace
-        self._ids = itertools.count(_FIRST_ID)
+        self._ids = itertools.count(FIRST_ID)
         self._tokens = itertools.count(1)
-        self._pending: dict[int, _Pending] = {}
-        self._orphans: dict[int, Callable[[Any], None] | None] = {}
-        self._refusals = Refusals()
-        # The limits of a message, once the server has stated them.
+        self._replies = Replies(self._send)
+        # The limits of a message, and whether it may have attachments, once the server has stated them.
         self.limits = Limits()
-        self._progress: dict[str, tuple[int, Progress]] = {}
+        self.attaches = False
         self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
         self._stream_methods: weakref.WeakKeyDictionary[Stream[Any], frozenset[str]] = weakref.WeakKeyDictionary()
         self._receivers: dict[str, Receiver] = {}
@@ -113,11 +101,14 @@ class Connection:
         await link.start()
         if self._closing:
             link.kill()
-        self._process, self._decoder = link, make_decoder(self._framing)
-        self._orphans.clear()
-        self._refusals = Refusals()
+        self._process, self._replies, self.attaches = link, Replies(self._send), False
         self._failure, self._is_killed = None, False
         self._begin()
+
+    def adapt(self, capabilities: Any, may_attach: bool) -> None:
+        """Keeps to what the server has stated in its answer to `initialize`."""
+        self.limits = Limits.of(capabilities)
+        self.attaches = may_attach and isinstance(capabilities, Mapping) and capabilities.get("attachments") is True
 
     async def lose(self) -> None:
         """Ends the link as if the server had."""
@@ -208,24 +199,23 @@ class Connection:
     ) -> Any:
         request_id = next(self._ids)
         message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-        data = self._decoder.encode(_wire.dumps(message, self.limits))
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._pending[request_id] = _Pending(method, future, token, on_result, on_orphan)
-        if token is not None and on_progress is not None:
-            self._progress[token] = (request_id, on_progress)
+        body, attachments = self._encoded(message)
+        future = self._replies.add(request_id, method, token, on_progress, on_result, on_orphan)
         try:
-            self._process.write(data)
+            self._process.write(body, attachments)
             await self._process.drain()
             return await future
         except asyncio.CancelledError:
-            self._abandon(request_id)
+            self._process.keep()
+            self._replies.abandon(request_id)
             raise
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         self._check_open()
         message = {"jsonrpc": "2.0", "method": method, "params": params}
-        self._process.write(self._decoder.encode(_wire.dumps(message, self.limits)))
+        self._process.write(*self._encoded(message))
         await self._process.drain()
+        self._process.keep()
 
     async def drain(self) -> None:
         """Waits until what is written is sent, if much is waiting."""
@@ -245,18 +235,14 @@ class Connection:
         if self._closing:
             raise ClosedError("the client is closed")
 
-    def _abandon(self, request_id: int) -> None:
-        pending = self._pending.pop(request_id, None)
-        if pending is None:
-            return
-        if pending.token is not None:
-            self._progress.pop(pending.token, None)
-        self._orphans[request_id] = pending.on_orphan
-        if self._failure is None:
-            self._send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}})
-
     def _send(self, message: Mapping[str, Any]) -> None:
-        self._process.write(self._decoder.encode(_wire.dumps(message)))
+        if self._failure is None:
+            self._process.write(_wire.dumps(message))
+
+    def _encoded(self, message: Mapping[str, Any]) -> tuple[bytes, list[memoryview | bytes]]:
+        attachments = Attachments()
+        body = _wire.dumps(message, self.limits, attachments if self.attaches else None)
+        return body, attachments.pieces
 
     # Notifications
 
@@ -278,9 +264,9 @@ class Connection:
 
     async def _read(self) -> None:
         try:
-            while data := await self._process.read():
-                for body in self._decoder.feed(data):
-                    self._receive(body)
+            while messages := await self._process.read():
+                for message in messages:
+                    self._receive(*message)
         except ProtocolError as error:
             self._fail(error)
             self.kill()
@@ -289,91 +275,27 @@ class Connection:
             self._fail(ProtocolError(f"the reader failed: {error!r}"))
             self.kill()
 
-    def _receive(self, body: bytes) -> None:
+    def _receive(self, body: bytes | Storage, attachments: memoryview | None) -> None:
         try:
-            message = _wire.loads(body)
+            message = _wire.loads(body, attachments)
+        except ProtocolError:
+            raise
         except ValueError as error:
-            raise ProtocolError(f"the server wrote what is no JSON ({error}): {body[:200]!r}") from error
+            raise ProtocolError(f"the server wrote what is no JSON ({error}): {bytes(body[:200])!r}") from error
         for one in message if isinstance(message, list) else [message]:
             if not isinstance(one, dict):
-                raise ProtocolError(f"the server wrote what is no message: {body[:200]!r}")
+                raise ProtocolError(f"the server wrote what is no message: {bytes(body[:200])!r}")
             if "method" not in one:
-                self._receive_reply(one)
+                self._replies.receive(one)
             elif "id" in one:
                 refusal = {"code": -32601, "message": f"the client has no method {one['method']}"}
                 self._send({"jsonrpc": "2.0", "id": one["id"], "error": refusal})
             else:
                 self._receive_notification(str(one["method"]), one.get("params") or {})
 
-    def _receive_reply(self, message: dict[str, Any]) -> None:
-        request_id = message.get("id")
-        if request_id is None and "error" in message:
-            self._receive_refusal(message["error"])
-            return
-        refusal = self._refusals.answer(message)
-        if refusal is not None:
-            self._lose(request_id, refusal)
-            return
-        if request_id in self._orphans:
-            on_orphan = self._orphans.pop(request_id)
-            if on_orphan is not None and "error" not in message:
-                on_orphan(message.get("result"))
-            return
-        pending = self._pending.pop(request_id, None) if isinstance(request_id, int) else None
-        if pending is None:
-            if self._refusals.is_late(request_id):
-                return
-            if "error" in message:
-                _log.error("the server answered no request of ours: %s", error_from_wire(message["error"]))
-                return
-            raise ProtocolError(f"the server answered an unknown request: id {request_id!r}")
-        if pending.token is not None:
-            self._progress.pop(pending.token, None)
-        if "error" in message:
-            if not pending.future.done():
-                pending.future.set_exception(error_from_wire(message["error"], pending.method))
-            return
-        result = message.get("result")
-        if pending.on_result is not None:
-            try:
-                pending.on_result(result)
-            except Error as error:
-                if not pending.future.done():
-                    pending.future.set_exception(error)
-                return
-        if not pending.future.done():
-            pending.future.set_result(result)
-
-    def _receive_refusal(self, error: Any) -> None:
-        """Handles the refusal of a whole message: finds out whether it was a request, and which."""
-        if self._refusals.is_alive(error):
-            return
-        _log.error("the server refused a message: %s", error_from_wire(error))
-        outstanding = [*self._orphans, *self._pending]
-        if len(outstanding) == 1 and outstanding[0] == _FIRST_ID:
-            # Before `initialize` is answered nothing else is sent, so there is nothing to probe.
-            self._lose(_FIRST_ID, error)
-            return
-        for question in self._refusals.add(error, sorted(outstanding)):
-            self._send(question)
-
-    def _lose(self, request_id: Any, refusal: Any) -> None:
-        """Handles a probe's answer that the server does not know the request: if it was not answered either, it was refused."""
-        pending = self._pending.pop(request_id, None)
-        if pending is None and request_id not in self._orphans:
-            return
-        self._refusals.take(refusal)
-        self._orphans.pop(request_id, None)
-        if pending is None:
-            return
-        if pending.token is not None:
-            self._progress.pop(pending.token, None)
-        if not pending.future.done():
-            pending.future.set_exception(error_from_wire(refusal, pending.method))
-
     def _receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
         if method == "$/progress":
-            self._receive_progress(params)
+            self._replies.receive_progress(params)
         elif method == "$/logMessage":
             server_log.log(_LEVELS.get(str(params.get("level")), logging.INFO), "%s", params.get("message"))
         handle = params.get("subscription")
@@ -387,19 +309,6 @@ class Connection:
             elif method in methods:
                 stream._push(params)
 
-    def _receive_progress(self, params: Mapping[str, Any]) -> None:
-        request_id, callback = self._progress.get(str(params.get("token")), (0, None))
-        if callback is None:
-            return
-        try:
-            callback(params.get("value") or {})
-        except Exception as error:
-            # The call raises what its progress callback raises, and the request is cancelled.
-            future = self._pending[request_id].future
-            self._abandon(request_id)
-            if not future.done():
-                future.set_exception(error)
-
     async def _watch(self) -> None:
         """Fails all calls and iterators when the process has ended, or closed its output."""
         await self._process.wait(self._reader_task, lambda: self._grace if self._closing else 2.0)
@@ -412,12 +321,7 @@ class Connection:
         if self._failure is not None:
             return
         self._failure = failure
-        for pending in list(self._pending.values()):
-            if not pending.future.done():
-                pending.future.set_exception(failure)
-                pending.future.exception()  # Marks the exception as retrieved: a waiter that was cancelled meanwhile is not a bug.
-        self._pending.clear()
-        self._progress.clear()
+        self._replies.fail(failure)
         end = None if isinstance(failure, ClosedError) else failure
         for stream in list(self._streams):
             stream._end(end)

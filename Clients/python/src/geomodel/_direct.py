@@ -150,8 +150,8 @@ class DirectServer:
             data = os.read(output, _READ)
             if not data:
                 raise self._death()
-            for body in self._decoder.feed(data):
-                message = json.loads(body)
+            for body, _ in self._decoder.feed(data):
+                message = json.loads(str(body, "utf-8"))
                 self._messages += message if isinstance(message, list) else [message]
         message = self._messages.pop(0)
         if not isinstance(message, dict):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any, Mapping
 
 from ._frames import needed
+from ._packed import data_of
 from ._values import unpacked
 
 # A point in well-known binary, of little-endian x and y.
@@ -71,14 +71,14 @@ def _numbers(values: Any) -> Any:
     numpy = needed("numpy")
     if isinstance(values, Mapping):
         kind = "<f8" if values["type"] == "float64" else "<i8"
-        return numpy.frombuffer(base64.b64decode(values["data"]), dtype=kind)
+        return numpy.frombuffer(data_of(values), dtype=kind)
     return numpy.asarray(values)
 
 
 def _shapes(values: Mapping[str, Any]) -> Any:
     """Shapely's geometries, None where a row has none."""
     numpy, shapely = needed("numpy"), needed("shapely")
-    data, offsets = base64.b64decode(values["data"]), _numbers(values["offsets"])
+    data, offsets = data_of(values), _numbers(values["offsets"])
     count = len(offsets) - 1
     if len(data) == count * _POINT_BYTES and bool((numpy.diff(offsets) == _POINT_BYTES).all()):
         rows = numpy.frombuffer(data, dtype=numpy.dtype([("head", "V5"), ("x", "<f8"), ("y", "<f8")]))
@@ -86,8 +86,8 @@ def _shapes(values: Mapping[str, Any]) -> Any:
         if data[:5] == _POINT and rows["head"].tobytes() == _POINT * count and not bool(numpy.isnan(rows["x"]).any()):
             return shapely.points(rows["x"], rows["y"])
     ends = offsets.tolist()
-    rows = numpy.empty(count, dtype=object)
-    rows[:] = [data[start:end] if end > start else None for start, end in zip(ends, ends[1:])]
+    rows, wkb = numpy.empty(count, dtype=object), bytes(data)
+    rows[:] = [wkb[start:end] if end > start else None for start, end in zip(ends, ends[1:])]
     return shapely.from_wkb(rows)
 
 

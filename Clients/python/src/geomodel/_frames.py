@@ -10,14 +10,14 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Iterator, Mapping
 
-from ._values import column, in_base64, to_json, unpacked
+from ._packed import PackedColumn
+from ._values import column, to_json, unpacked
 from .errors import EncodeError
 
 # All ids are less than this.
 _ID_LIMIT = 10**14
-# Rows of a part are a multiple of this: three numbers of 8 bytes are 32 characters of base64, so base64 can be cut there.
-_STEP = 3
-_NUMBER = 32 / 3
+# Bytes of a number in a packed column.
+_NUMBER = 8
 
 
 def needed(name: str) -> Any:
@@ -89,7 +89,7 @@ class Frame:
         return made
 
     def parts(self, size: int) -> Iterator[Part]:
-        """The rows in order, in parts of about `size` bytes of text; a part of a few large rows may be larger."""
+        """The rows in order, in parts of about `size` bytes before base64; a part of a few large rows may be larger."""
         numpy = needed("numpy")
         place = _coordinates(self.shapes)
         shapes = None if place else _Shapes.of(self.shapes)
@@ -100,8 +100,7 @@ class Frame:
         first = 0
         while first < len(self) or first == 0:
             before = ends[first - 1] if first else 0
-            found = int(numpy.searchsorted(ends, before + size, side="right"))
-            end = min(max(found - (found - first) % _STEP, first + _STEP), len(self))
+            end = min(max(int(numpy.searchsorted(ends, before + size, side="right")), first + 1), len(self))
             columns = {name: _cut(values, first, end) for name, values in numbers.items()}
             if shapes is not None:
                 columns["geometry"] = shapes.cut(first, end)
@@ -113,13 +112,13 @@ class Frame:
                 return
 
     def _sizes(self, shapes: _Shapes | None, numbers: int) -> Any:
-        """The bytes of each row as text."""
+        """The bytes of each row, before base64."""
         numpy = needed("numpy")
         sizes = numpy.full(len(self), numbers * _NUMBER)
         if shapes is not None:
-            sizes += numpy.diff(shapes.offsets) * 4 / 3 + _NUMBER
+            sizes += numpy.diff(shapes.offsets) + _NUMBER
         for values in self.attributes.values():
-            sizes += _NUMBER if isinstance(values, Mapping) else _text_sizes(values)
+            sizes += _NUMBER if isinstance(values, PackedColumn) else _text_sizes(values)
         return sizes
 
 
@@ -169,7 +168,7 @@ def geometry_column(values: Any, place: str) -> Any:
     return shapes_column(rows)
 
 
-def shapes_column(shapes: Any) -> dict[str, Any]:
+def shapes_column(shapes: Any) -> PackedColumn:
     """Shapely's geometries as a `GeometryColumn`."""
     return _Shapes.of(shapes).cut(0, len(shapes))
 
@@ -189,12 +188,9 @@ class _Shapes:
         array[:] = shapes
         return cls(numpy, [each or b"" for each in shapely.to_wkb(array, include_srid=False, flavor="iso").tolist()])
 
-    def cut(self, first: int, end: int) -> dict[str, Any]:
-        return {
-            "type": "WKB",
-            "data": in_base64(b"".join(self.rows[first:end])),
-            "offsets": column(self.offsets[first : end + 1] - self.offsets[first], "offsets"),
-        }
+    def cut(self, first: int, end: int) -> PackedColumn:
+        offsets = column(self.offsets[first : end + 1] - self.offsets[first], "offsets")
+        return PackedColumn("WKB", b"".join(self.rows[first:end]), offsets=offsets)
 
 
 def _coordinates(shapes: Any) -> dict[str, Any] | None:
@@ -249,9 +245,9 @@ def _add_index(index: Any, attributes: dict[str, Any], place: str) -> None:
 
 
 def _cut(values: Any, first: int, end: int) -> Any:
-    """Rows of a `Column`; `first` is a multiple of three."""
-    if isinstance(values, Mapping):
-        return {**values, "data": values["data"][first // _STEP * 32 : -(-end // _STEP) * 32]}
+    """Rows of a `Column`."""
+    if isinstance(values, PackedColumn):
+        return PackedColumn(values["type"], values.buffer[first * _NUMBER : end * _NUMBER])
     return values[first:end]
 
 

@@ -26,6 +26,7 @@ _INTEGER = re.compile(rb"-?[0-9]+")
 _BEFORE, _BEHIND = (b"[", b",", b":"), (b"]", b",", b"}")
 _ALL_AS_SQUARE = bytes.maketrans(b"{}", b"[]")
 _PACKED = b'"data":"'
+_ATTACHED = re.compile(r'"data": \{"offset": [0-9]+, "length": ([0-9]+)\}')
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{},"')
 
 
@@ -43,14 +44,14 @@ class Limits:
         sizes = (stated.get("maxMessageBytes"), stated.get("maxMessageValues"))
         return cls(*(size if isinstance(size, int) else None for size in sizes))
 
-    def check(self, body: bytes) -> None:
-        """Raises `EncodeError` for what the server would refuse.
+    def check(self, body: bytes, attached: int = 0) -> None:
+        """Raises `EncodeError` for what the server would refuse, of a message to which so many bytes are attached.
 
         Ordinary messages are checked by a few searches, which take a small part of the time of encoding them. Duplicate names
         (of the keys 1 and "1") are left to the server, since finding them is more expensive.
         """
-        if self.message_bytes is not None and len(body) > self.message_bytes:
-            raise _too_large(body, len(body), "bytes", self.message_bytes)
+        if self.message_bytes is not None and len(body) + attached > self.message_bytes:
+            raise _too_large(body, len(body) + attached, "bytes", self.message_bytes)
         text = _without_packed(body)
         values = self.message_values if self.message_values is not None else len(text)
         is_odd = False
@@ -140,12 +141,17 @@ def _too_large(body: bytes, size: int, unit: str, limit: int) -> EncodeError:
     heaviest = ""
     try:
         params = json.loads(body).get("params") or {}
-        sizes = {name: len(json.dumps(value, ensure_ascii=False)) for name, value in params.items()}
+        sizes = {name: _size(json.dumps(value, ensure_ascii=False)) for name, value in params.items()}
         if sizes:
             heaviest = f"; most of it is at /params/{max(sizes, key=lambda name: sizes[name])}"
     except (RecursionError, AttributeError):
         pass
     return EncodeError(f"the message has {size:,} {unit}, and the server takes {limit:,}{heaviest}")
+
+
+def _size(text: str) -> int:
+    """The size of a value with the attachments of its columns."""
+    return len(text) + sum(map(int, _ATTACHED.findall(text)))
 
 
 def _without_packed(body: bytes) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any, AsyncIterator, Callable, Coroutine, Iterator, Mapping
 
 from . import _wire
 from ._caller import Caller
+from ._packed import pack
 
 
 class Parts:
@@ -54,7 +55,7 @@ class Parts:
                 raise
             if part is not None:
                 self._call[0]._connection.send_notification("task/acknowledgeParts", {"token": self._token})
-                return part
+                return dict(pack(part))
             self.result = await self._request
         raise StopAsyncIteration
 

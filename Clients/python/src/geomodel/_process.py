@@ -9,6 +9,8 @@ import os
 from collections import deque
 from typing import Callable, Mapping, Sequence
 
+from ._framing import Framing, Message, make_decoder
+from ._pipes import ReadEnd, WriteEnd
 from .errors import EncodeError, ServerDiedError
 
 _log = logging.getLogger("geomodel")
@@ -19,31 +21,42 @@ _WRITE = 1 << 16
 
 
 class ServerProcess:
-    """The server process as a stream of bytes in each direction; their meaning is unknown here."""
+    """The server process as a stream of messages in each direction; their meaning is unknown here."""
 
     def __init__(
-        self, command: Sequence[str], cwd: str | os.PathLike[str] | None, env: Mapping[str, str] | None
+        self, command: Sequence[str], cwd: str | os.PathLike[str] | None, env: Mapping[str, str] | None, framing: Framing = "headers"
     ) -> None:
         self._command = list(command)
         self._cwd, self._env = cwd, env
         self._stderr: deque[str] = deque(maxlen=50)
-        self._drain_lock = asyncio.Lock()
-        self._unwritten: list[bytes] = []
+        self._decoder = make_decoder(framing)
+        self._unwritten: list[memoryview | bytes] = []
         self._unwritten_size = 0
 
     async def start(self) -> None:
         try:
+            (its_input, ours), (theirs, its_output) = os.pipe(), os.pipe()
+        except OSError as error:
+            raise ServerDiedError(f"the server could not be started: {error}") from error
+        self._input, self._output = WriteEnd(ours), ReadEnd(theirs, self._decoder)
+        try:
             env = None if self._env is None else {**os.environ, **self._env}
             self._process = await asyncio.create_subprocess_exec(
                 *self._command, cwd=self._cwd, env=env, limit=_READ,
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                stdin=its_input, stdout=its_output, stderr=asyncio.subprocess.PIPE,
                 # Control-C in a terminal is for the client, which cancels its call; the server ends with its client.
                 start_new_session=os.name == "posix",
             )
-        except OSError as error:
-            raise ServerDiedError(f"the server could not be started: {' '.join(self._command)}: {error}") from error
-        except (TypeError, ValueError) as error:
-            raise EncodeError(f"the server cannot be started so: {error}") from error
+        except BaseException as error:
+            self._close_pipes()
+            if isinstance(error, OSError):
+                raise ServerDiedError(f"the server could not be started: {' '.join(self._command)}: {error}") from error
+            if isinstance(error, (TypeError, ValueError)):
+                raise EncodeError(f"the server cannot be started so: {error}") from error
+            raise
+        finally:
+            os.close(its_input)
+            os.close(its_output)
         self._stderr_task = asyncio.create_task(self._read_stderr(), name="geomodel stderr")
 
     @property
@@ -63,48 +76,42 @@ class ServerProcess:
     def stderr_tail(self) -> str:
         return "\n".join(self._stderr)
 
-    async def read(self) -> bytes:
-        """The next bytes of standard output; empty at its end."""
-        assert self._process.stdout is not None
-        return await self._process.stdout.read(_READ)
+    async def read(self) -> list[Message]:
+        """The next messages of standard output; none at its end."""
+        return await self._output.read()
 
-    def write(self, data: bytes) -> None:
+    def write(self, body: bytes, attachments: Sequence[memoryview | bytes] = ()) -> None:
         """Writes in the order of the calls; small messages of one turn of the loop are sent in one write.
 
         So concurrent calls, as by `asyncio.gather`, reach the server together: it has the second before the first is answered,
         and each costs less.
         """
-        if self._unwritten_size + len(data) > _WRITE:
+        pieces = self._decoder.pieces(body, attachments)
+        size = sum(map(len, pieces))
+        if self._unwritten_size + size > _WRITE:
             self._flush()
-        if len(data) > _WRITE:
-            self._write_now(data)
+        if size > _WRITE:
+            self._input.write(pieces)
             return
         if not self._unwritten:
             asyncio.get_running_loop().call_soon(self._flush)
-        self._unwritten.append(data)
-        self._unwritten_size += len(data)
+        self._unwritten += pieces
+        self._unwritten_size += size
 
     def _flush(self) -> None:
         if self._unwritten:
             data = b"".join(self._unwritten)
             self._unwritten, self._unwritten_size = [], 0
-            self._write_now(data)
-
-    def _write_now(self, data: bytes) -> None:
-        assert self._process.stdin is not None
-        # The pipe of an ended process is ignored here: the task that waits for its end reports it.
-        with contextlib.suppress(OSError, RuntimeError):
-            self._process.stdin.write(data)
+            self._input.write([data])
 
     async def drain(self) -> None:
         """Waits until the written bytes are sent, if many are waiting."""
-        assert self._process.stdin is not None
-        if not self._process.stdin.transport.get_write_buffer_size():
-            return
-        # Python before 3.12 allows one waiter in drain().
-        async with self._drain_lock:
-            with contextlib.suppress(OSError, RuntimeError):
-                await self._process.stdin.drain()
+        await self._input.drain()
+
+    def keep(self) -> None:
+        """Copies attachments that are not sent yet: their owner may change them from now on."""
+        self._flush()
+        self._input.keep()
 
     def kill(self) -> None:
         if self._process.returncode is None:
@@ -128,10 +135,8 @@ class ServerProcess:
 
     async def end(self, watch: asyncio.Task[None], grace: float) -> None:
         """Closes its input and kills it if `watch` is not done after the grace period."""
-        assert self._process.stdin is not None
         self._flush()
-        with contextlib.suppress(OSError, RuntimeError):
-            self._process.stdin.close()
+        self._input.close()
         for force in (None, self._process.terminate, self._process.kill):
             if force is not None and self._process.returncode is None:
                 _log.warning("the server did not end within %s s of the request to", grace)
@@ -145,11 +150,16 @@ class ServerProcess:
         """Closes its pipes."""
         self._stderr_task.cancel()
         await asyncio.gather(self._stderr_task, return_exceptions=True)
+        self._close_pipes()
         # The subprocess transport closes its pipes a turn of the loop later; a loop that ends before that would warn.
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
             transport.close()
         await asyncio.sleep(0)
+
+    def _close_pipes(self) -> None:
+        self._input.abort()
+        self._output.close()
 
     async def _read_stderr(self) -> None:
         assert self._process.stderr is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Mapping
 
+from ._packed import pack
 from ._short import short
 
 if TYPE_CHECKING:
@@ -64,4 +65,4 @@ class Result(dict[str, Any]):
 
 def shown(result: Any, method: str) -> Any:
     """The result of a call as a `Result`, if it is a dictionary."""
-    return Result(result, method) if type(result) is dict else result
+    return Result(pack(result), method) if type(result) is dict else result

@@ -13,6 +13,7 @@ import sys
 import uuid
 from typing import Any, Iterable, Mapping
 
+from ._packed import PackedColumn, data_of
 from .errors import EncodeError
 
 # Their bytes in packed columns: numpy is not needed to search for them.
@@ -20,14 +21,6 @@ _INFINITIES = (struct.pack("<d", math.inf), struct.pack("<d", -math.inf))
 
 # Types that are the same in JSON.
 _PLAIN = frozenset((str, int, bool, type(None)))
-
-
-class Base64(str):
-    """Base64, in which JSON has nothing to escape."""
-
-
-def in_base64(data: Any) -> Base64:
-    return Base64(base64.b64encode(data), "ascii")
 
 
 def column(values: Any, place: str = "a column", *, takes_gaps: bool = True) -> Any:
@@ -54,9 +47,9 @@ def unpacked(values: Any) -> list[Any]:
     if not isinstance(values, Mapping):
         return list(values)
     if values["type"] == "WKB":
-        data, ends = base64.b64decode(values["data"]), unpacked(values["offsets"])
+        data, ends = bytes(data_of(values)), unpacked(values["offsets"])
         return [data[start:end] if end > start else None for start, end in zip(ends, ends[1:])]
-    numbers = array.array("d" if values["type"] == "float64" else "q", base64.b64decode(values["data"]))
+    numbers = array.array("d" if values["type"] == "float64" else "q", bytes(data_of(values)))
     if sys.byteorder == "big":
         numbers.byteswap()
     return [None if number != number else number for number in numbers]
@@ -239,23 +232,23 @@ def _bytes(numbers: Any) -> Any:
     numpy = sys.modules.get("numpy")
     if numpy is None or type(numbers) is not numpy.ndarray or not numbers.flags.c_contiguous or bool(numpy.isinf(numbers).any()):
         return numbers.tobytes()
-    return numbers.data
+    return numbers.view("u1").data
 
 
-def _packed(is_float: bool, data: Any, place: str) -> dict[str, str]:
+def _packed(is_float: bool, data: Any, place: str) -> PackedColumn:
     for infinity in _INFINITIES if is_float and isinstance(data, bytes) else ():
         at = data.find(infinity)
         while at >= 0:
             if at % 8 == 0:
                 raise EncodeError(f"{place}/{at // 8} is infinite, which is not a JSON number")
             at = data.find(infinity, at + 1)
-    return {"type": "float64" if is_float else "int64", "data": in_base64(data)}
+    return PackedColumn("float64" if is_float else "int64", data)
 
 
 def decode_column(column: Any) -> list[Any]:
     """The values of a column of a result by row: numbers, texts; of a geometry column, well-known binary as `bytes`.
 
-    None stands for null.
+    None stands for null. `numpy.asarray(column)` has numbers without a copy.
     """
     return unpacked(column)
 

@@ -8,9 +8,10 @@ import contextlib
 import hashlib
 import os
 import struct
-from typing import Callable, NoReturn
+from typing import Callable, NoReturn, Sequence
 from urllib.parse import SplitResult, urlsplit
 
+from ._framing import Message
 from .errors import EncodeError, ProtocolError, ServerDiedError
 
 _READ = 1 << 18
@@ -20,7 +21,7 @@ _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class WebSocket:
-    """Messages as lines in each direction; each is a frame on the wire."""
+    """Messages in each direction; each is a frame on the wire."""
 
     # No process of this client's own.
     pid = 0
@@ -70,8 +71,8 @@ class WebSocket:
 
     # Reading
 
-    async def read(self) -> bytes:
-        """The next messages, a line each; empty at the end."""
+    async def read(self) -> list[Message]:
+        """The next message; none at the end."""
         while True:
             try:
                 head, size = await self._reader.readexactly(2), 0
@@ -82,28 +83,30 @@ class WebSocket:
                     size = int.from_bytes(await self._reader.readexactly(2 if size == 126 else 8), "big")
                 data = await self._reader.readexactly(size)
             except (OSError, EOFError):
-                return b""
+                return []
             if opcode == _PING:
                 self._send(_PONG, data)
             elif opcode == _CLOSE:
                 self._closed_with = int.from_bytes(data[:2], "big") if len(data) > 1 else None
                 self._send(_CLOSE, data[:2])
-                return b""
+                return []
             elif opcode in (_TEXT, _CONTINUATION) and (opcode == _TEXT) == (self._text is None):
                 self._text = [*(self._text or ()), data]
                 if is_last:
                     text, self._text = b"".join(self._text), None
-                    # A line end in JSON is white space.
-                    return text.replace(b"\n", b" ") + b"\n"
+                    if text.strip():
+                        return [Message(text)]
             elif opcode != _PONG:
                 raise ProtocolError(f"the server wrote a frame that has no place: opcode {opcode}")
 
     # Writing
 
-    def write(self, data: bytes) -> None:
-        for line in data.split(b"\n"):
-            if line:
-                self._send(_TEXT, line)
+    def write(self, body: bytes, attachments: Sequence[memoryview | bytes] = ()) -> None:
+        """Writes a message; its server has not stated that it takes attachments."""
+        self._send(_TEXT, body)
+
+    def keep(self) -> None:
+        """All that was written is a copy."""
 
     def _send(self, opcode: int, data: bytes) -> None:
         size = len(data)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from contextlib import contextmanager
-from typing import Any, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping
 
 from ._frames import as_frame, geometry_column
 from ._limits import Limits, find_fault
-from ._values import Base64, column, to_json
+from ._packed import Attachments, PackedColumn, attached
+from ._values import column, to_json
 from .errors import EncodeError, Error
+
+if TYPE_CHECKING:
+    from ._framing import Storage
 
 # Which params are columns, by method; a test compares this with the definition.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -36,39 +41,48 @@ _GEOMETRY_TYPES = frozenset(
 
 # Texts of at least so many bytes are cut out of messages.
 _LONG = 1 << 14
+# Columns of at least so many bytes are attached.
+_ATTACHED = 1 << 10
 
 # Exceptions of values that are not what they were taken for.
 _ODD = (TypeError, ValueError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
-def dumps(message: Any, limits: Limits = Limits()) -> bytes:
-    """A message's body in UTF-8, which the server will not refuse as a whole."""
+def dumps(message: Any, limits: Limits = Limits(), attachments: Attachments | None = None) -> bytes:
+    """A message's JSON in UTF-8, which the server will not refuse as a whole. Columns go into the attachments if there are some."""
     try:
-        texts: list[Base64] = []
+        texts: list[bytes] = []
         mark = os.urandom(16).hex()
-        body = _text(_cut(message, mark, texts)).encode("utf-8")
+        body = _text(_cut(message, mark, texts, attachments)).encode("utf-8")
         if texts:
             rest = body.split(b'"%b"' % mark.encode())
-            body = b'"'.join(piece for pair in zip(rest, texts) for piece in (pair[0], pair[1].encode())) + b'"' + rest[-1]
+            body = b'"'.join(piece for pair in zip(rest, texts) for piece in pair) + b'"' + rest[-1]
     except EncodeError:
         raise
     except _ODD as error:
         raise EncodeError(f"cannot be put into a message: {_fault(message, error)}") from error
-    limits.check(body)
+    limits.check(body, 0 if attachments is None else attachments.size)
     return body
 
 
-def _cut(value: Any, mark: str, texts: list[Base64], depth: int = 0) -> Any:
-    """The value with a mark in place of each long text of base64: `json` takes three times as long for one as encoding it took."""
+def _cut(value: Any, mark: str, texts: list[bytes], attachments: Attachments | None, depth: int = 0) -> Any:
+    """The value with columns attached, or with a mark in place of long base64: `json` takes three times as long for it as encoding."""
     if type(value) is dict and depth < 8:
-        return {name: _cut(member, mark, texts, depth + 1) for name, member in value.items()}
-    if type(value) is not Base64 or len(value) < _LONG:
+        return {name: _cut(member, mark, texts, attachments, depth + 1) for name, member in value.items()}
+    if type(value) is not PackedColumn:
         return value
-    texts.append(value)
-    return mark
+    data: Any = value.buffer
+    if attachments is not None and len(data) >= _ATTACHED:
+        data = attachments.add(data)
+    elif len(data) >= _LONG:
+        texts.append(base64.b64encode(data))
+        data = mark
+    else:
+        data = value["data"]
+    return {name: data if name == "data" else _cut(value[name], mark, texts, attachments, depth + 1) for name in value}
 
 
-def loads(body: bytes) -> Any:
+def loads(body: bytes | Storage, attachments: memoryview | None = None) -> Any:
     """A message's value. Long strings without escapes, such as base64, are cut out: `json` looks at each of their characters."""
     texts: dict[str, str] = {}
     rest: list[bytes] = []
@@ -84,11 +98,11 @@ def loads(body: bytes) -> Any:
         # Between strings no letter or digit follows a quote.
         if begin > 0 and body[begin : begin + 1].isalnum() and body.find(b"\\", begin, end) < 0:
             texts[f"{mark}{len(texts)}"] = str(memoryview(body)[begin:end], "utf-8")
-            rest += body[copied:begin], f"{mark}{len(texts) - 1}".encode()
+            rest += bytes(body[copied:begin]), f"{mark}{len(texts) - 1}".encode()
             copied = end
         start = end + 1
-    if not texts:
-        return json.loads(body)
+    if not texts and attachments is None:
+        return json.loads(str(body, "utf-8"))
     found = 0
 
     def restored(members: dict[str, Any]) -> dict[str, Any]:
@@ -97,10 +111,12 @@ def loads(body: bytes) -> Any:
             if type(value) is str and value in texts:
                 members[name] = texts[value]
                 found += 1
-        return members
+        return members if attachments is None else attached(members, attachments)
 
     value = json.loads(b"".join((*rest, body[copied:])), object_hook=restored)
-    return value if found == len(texts) else json.loads(body)
+    if found == len(texts):
+        return value
+    return json.loads(str(body, "utf-8"), object_hook=None if attachments is None else lambda members: attached(members, attachments))
 
 
 def _text(message: Any, allow_nan: bool = False) -> str:

@@ -248,8 +248,8 @@ class Runner:
         assert self._process.stdout is not None
         try:
             while data := self._process.stdout.read1(1 << 18):  # type: ignore[attr-defined]
-                for body in self._decoder.feed(data):
-                    self._incoming.put(json.loads(body))
+                for body, _ in self._decoder.feed(data):
+                    self._incoming.put(json.loads(str(body, "utf-8")))
         except Exception as error:
             self._incoming.put(error)
         self._incoming.put(_END)
