@@ -55,7 +55,8 @@ public struct JSONValue: @unchecked Sendable {
 
   /// An error about this value's type.
   public func typeError(expected: String) -> JSONError {
-    JSONError(expected: expected, found: kind.rawValue, value: self)
+    // A reference to bytes stands for their base64.
+    JSONError(expected: expected, found: Attached(node) == nil ? kind.rawValue : Kind.string.rawValue, value: self)
   }
 }
 

@@ -29,7 +29,8 @@ class PackedColumn(dict[str, Any]):
         if not self._has_text:
             view = memoryview(data)
             self._bytes = view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
-        super().__init__(type=kind, data=data if self._has_text else None, **more)
+        # What reads the dictionary in C without its methods finds bytes, which are no JSON, rather than no data.
+        super().__init__(type=kind, data=data if self._has_text else self._bytes, **more)
 
     @property
     def buffer(self) -> memoryview:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from .._framing import Framing, make_decoder
+from .._wire import loads
 from .._generated.types import PROTOCOL_VERSION
 from .patterns import Mismatch, fill, match, match_unordered, raw, show
 from .texts import member, sent
@@ -248,8 +249,10 @@ class Runner:
         assert self._process.stdout is not None
         try:
             while data := self._process.stdout.read1(1 << 18):  # type: ignore[attr-defined]
-                for body, _ in self._decoder.feed(data):
-                    self._incoming.put(json.loads(str(body, "utf-8")))
+                for body, attachments in self._decoder.feed(data):
+                    message = loads(body, attachments) if attachments else json.loads(str(body, "utf-8"))
+                    # A record has columns as base64.
+                    self._incoming.put(json.loads(json.dumps(message)) if attachments else message)
         except Exception as error:
             self._incoming.put(error)
         self._incoming.put(_END)
