@@ -74,7 +74,7 @@ FLIGHT = [
     call("$/cancelRequest", {"id": "f"}),
     b"[" + call("view/animateViewpoint", {"view": "v", "viewpoint": {"type": "scale", "targetScale": 9}, "duration": 60}, id="b")
     + b"," + call("session/echo", id=5) + b"]", call("$/cancelRequest", {"id": "b"}),
-    # Last: what is cancelled while it waits for an advance is cancelled at another moment in the replay.
+    # Comes last: what is cancelled while it waits for an advance is cancelled at another moment in the replay.
     call("clock/advance", {"seconds": 0.1}, id=3),
 ]  # fmt: skip
 
@@ -88,7 +88,7 @@ def framed(body: bytes, headers: bool, rng: random.Random) -> bytes:
 
 def session(rng: random.Random, headers: bool) -> bytes:
     said = [INITIALIZE, call("initialized", {})] if rng.random() < 0.9 else []
-    said += VIEW + rng.choices(STEADY + FLIGHT, k=40) if rng.random() < 0.5 else rng.choices(STEADY, k=40)
+    said += VIEW + sorted(rng.choices(STEADY + FLIGHT, k=40), key=FLIGHT[-1].__eq__) if rng.random() < 0.5 else rng.choices(STEADY, k=40)
     said += rng.choice([[], [call("exit")], [call("shutdown", id="end"), call("session/echo", id=2), call("exit"), b"{}"]])
     stream = b"".join(framed(body, headers, rng) for body in said)
     whole = framed(INITIALIZE, headers, rng)
