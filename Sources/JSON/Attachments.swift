@@ -1,6 +1,6 @@
 // Bytes that follow a message in place of base64 within it: a third shorter, and nothing has to be encoded.
 //
-// In the text `{"offset": 8, "length": 16}` stands for the base64 of those bytes, as the value of a member `data`.
+// In the text `{"offset": 8, "length": 16}` stands for the base64 of those bytes, as the `data` of packed numbers or well-known binary.
 
 import CJansson
 import Platform
@@ -26,7 +26,7 @@ public final class MessageAttachments: Sendable {
       if node.pointee.type == JSON_ARRAY {
         for index in 0..<json_array_size(node) { if let element = json_array_get(node, index) { open.append(element) } }
       } else if node.pointee.type == JSON_OBJECT {
-        if let data = json_object_get(node, "data"), refers(data) {
+        if let data = json_object_get(node, "data"), Self.isPacked(node), refers(data) {
           let address = Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())
           _ = Attached.key.withUnsafeBufferPointer { json_object_set_new_nocheck(data, $0.baseAddress, json_integer(json_int_t(address))) }
         }
@@ -37,6 +37,11 @@ public final class MessageAttachments: Sendable {
         }
       }
     }
+  }
+
+  private static func isPacked(_ node: UnsafeMutablePointer<json_t>) -> Bool {
+    guard let type = json_string_value(json_object_get(node, "type")) else { return false }
+    return strcmp(type, "float64") == 0 || strcmp(type, "int64") == 0 || strcmp(type, "WKB") == 0
   }
 
   private func refers(_ node: UnsafeMutablePointer<json_t>) -> Bool {

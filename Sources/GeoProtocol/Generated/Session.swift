@@ -1328,10 +1328,11 @@ public enum SessionProtocol {
       /// Where the sizes of texts in this session come from. `estimated` places labels the same way on every machine.
       public var textMetrics: PictureProtocol.TextMetrics
       /// Whether the server may send columns as attachments: bytes behind a message's text in place of base64 in it.
-      /// With the header `Attachment-Length: M` the last `M` of the `Content-Length` bytes are attachments. For the
-      /// base64 text of a member `data` then stands `{"offset": O, "length": N}`, bytes counted from the beginning of
-      /// the attachments; the server begins each at a multiple of 8. A client may send them so whatever it says here,
-      /// in any member `data` that is base64. Only where headers precede messages; answers to batches have none.
+      /// With the header `Attachment-Length: M` the last `M` of the `Content-Length` bytes are attachments. In a
+      /// packed `Column`, a `GeometryColumn` or a WKB `Geometry` the value of `data` is then `{"offset": O, "length":
+      /// N}`, bytes counted from the beginning of the attachments, in place of their base64; the server begins each
+      /// at a multiple of 8. A client may send columns and geometries so whatever it says here. Only where headers
+      /// precede messages; answers to batches have none.
       public var attachments: Bool
 
       public init(
