@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "a3333da4f844def8"
+PROTOCOL_HASH = "877f90ebd9e4b0c6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3178,6 +3178,8 @@ class GeometryNearestCoordinateResult(TypedDict):
 
     places: list[NearestPlace]
     """One for each geometry that is not empty, in order."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
 
 class GeometryNearestVertexResult(TypedDict):
@@ -3185,6 +3187,8 @@ class GeometryNearestVertexResult(TypedDict):
 
     places: list[NearestPlace]
     """One for each geometry that is not empty, in order."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
 
 class GeometryListTransformationsResult(TypedDict):
@@ -3202,7 +3206,9 @@ class GeometryFormatResult(TypedDict):
     """What `geometry/format` answers."""
 
     texts: list[str]
-    """One for each geometry, in order; empty where there is none."""
+    """One for each geometry, in order; empty where there is none, and for those that failed."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
 
 class GeometryParseResult(TypedDict):
