@@ -66,11 +66,15 @@ public struct GeometryOperation: Hashable, Sendable {
 
   /// Estimated nanoseconds; `limit` or more stops the count.
   func cost(_ operands: [Geometry], limit: Double) -> Double {
-    var count = 0
     // The triangulation of GEOS 3.11 crashes on narrow polygons of ordinary numbers.
     guard kind != .concaveHull else { return .infinity }
     guard !numbers.contains(where: \.isExtreme), !operands.contains(where: \.isExtreme) else { return .infinity }
-    for geometry in operands { geometry.forEachPositions { count += $0.count } }
+    let counts = operands.map { geometry in
+      var count = 0
+      geometry.forEachPositions { count += $0.count }
+      return count
+    }
+    let count = counts.reduce(0, +)
     let size = Double(count)
     // Nanoseconds a position, beside those of crossings.
     let each: Double =
@@ -84,6 +88,11 @@ public struct GeometryOperation: Hashable, Sendable {
       case .nearest: 500
       }
     var sum = size * each
+    if operands.count == 2 {
+      if kind == .relate { sum += RelationCost.placing(operands[0], operands[1]) }
+      // All segments are compared with all others.
+      if kind == .nearest { sum += 4 * Double(counts[0]) * Double(counts[1]) }
+    }
     // Faces are made around each crossing, and looked at one by one.
     let factor = kind == .snap ? 30.0 : 1
     // Segments that all cross one another.
