@@ -139,4 +139,17 @@ public struct GeometryCalculator: ~Copyable {
     }
     return try context.compute(operation, operands)
   }
+  /// A geometry that is kept: itself if it is valid, or the areas that it becomes.
+  ///
+  /// - Throws: ``EngineError/invalid(reason:at:operand:)`` for a polygon that is not, unless it is mended.
+  public func valid(_ geometry: Geometry, mends: Bool) throws(EngineError) -> Geometry {
+    guard geometry.dimension == 2, !geometry.isSurelyValid else { return geometry }
+    let outcome = try self(GeometryOperation(.validity), [geometry])
+    guard let reason = outcome.text else { return geometry }
+    guard mends else {
+      guard case .point(let place) = outcome.geometries.first else { throw .invalid(reason: reason, at: nil, operand: 0) }
+      throw .invalid(reason: reason, at: place, operand: 0)
+    }
+    return try self(.simplify(byStructure: false), [geometry]).geometries[0].part(ofDimension: 2)
+  }
 }

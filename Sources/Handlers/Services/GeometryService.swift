@@ -147,7 +147,8 @@ package enum GeometryService: GeometryHandlers {
     let operation = GeometryOperation(.intersection, mends: params.mend)
     return try made(params, in: world) { _, geometry, calculate in
       guard let own = geometry.envelope else { return geometry }
-      return box.contains(own) ? geometry : try calculate(operation, [geometry, window]).whole.part(ofDimension: geometry.dimension)
+      guard !box.contains(own) else { return try calculate.valid(geometry, mends: params.mend) }
+      return try calculate(operation, [geometry, window]).whole.part(ofDimension: geometry.dimension)
     }
   }
 
