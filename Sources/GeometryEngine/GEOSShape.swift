@@ -47,7 +47,9 @@ extension GEOSContext {
   }
 
   private func build(_ point: Point) throws(EngineError) -> OpaquePointer {
-    try made(geos.pointee.GEOSGeom_createPointFromXY_r(handle, point.x, point.y))
+    guard point.z != nil else { return try made(geos.pointee.GEOSGeom_createPointFromXY_r(handle, point.x, point.y)) }
+    // The point takes ownership of the sequence, even on failure.
+    return try made(geos.pointee.GEOSGeom_createPoint_r(handle, try sequence(Positions([point]))))
   }
 
   private func sequence(_ positions: Positions) throws(EngineError) -> OpaquePointer {

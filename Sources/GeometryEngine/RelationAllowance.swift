@@ -186,7 +186,8 @@ public struct RelatedGeometry: ~Copyable {
     var sum = 0.0
     for geometry in [geometry, other] where sum < limit { sum += 8 * RelationCost.alone(geometry, limit: (limit - sum) / 8) }
     for turn in [0, -seam.width, seam.width] where sum < limit {
-      sum += 2 * RelationCost.between(geometry, other.mapX { $0 + turn }, limit: (limit - sum) / 2)
+      let turned = other.mapX { $0 + turn }
+      sum += 2 * RelationCost.between(geometry, turned, limit: (limit - sum) / 2) + RelationCost.placing(geometry, turned)
     }
     return sum
   }
@@ -198,10 +199,13 @@ public struct RelatedGeometry: ~Copyable {
     guard between < limit else { return between }
     // The prepared form finds a common position without looking at the crossings within either.
     if relation == .intersects || relation == .disjoint { return between }
+    // In an area that is prepared places are found by an index.
+    let placing = relation == .within && geometry.dimension == 2 ? 0 : RelationCost.placing(geometry, other)
+    guard between + placing < limit else { return between + placing }
     if alone.map({ $0.cost >= $0.limit && $0.limit < limit }) ?? true {
       alone = (RelationCost.alone(geometry, limit: limit), limit)
     }
-    let sum = between + (alone?.cost ?? 0)
+    let sum = between + placing + (alone?.cost ?? 0)
     return sum < limit ? sum + RelationCost.alone(other, limit: limit - sum) : sum
   }
 }

@@ -11,6 +11,8 @@ public enum RelationCost {
   private static let ofPosition = 40.0
   private static let ofChainPair = 5.0
   private static let ofSegmentPair = 30.0
+  private static let ofPart = 25.0
+  private static let ofStep = 10.0
 
   private static func crossings(_ count: Int) -> Double { Double(count) * (2_000 + 8 * Double(count).squareRoot()) }
 
@@ -35,6 +37,28 @@ public enum RelationCost {
   public static func between(_ first: Geometry, _ second: Geometry, limit: Double) -> Double {
     guard let box = first.envelope, let other = second.envelope, box.intersects(other) else { return 0 }
     return cost(Segments(first, near: other), Segments(second, near: box), limit)
+  }
+
+  /// Nanoseconds for the places of parts in the other geometry: GEOS looks for each that meets nothing among all parts of the other, and
+  /// walks along those whose box it is in. 100,000 points and 10,000 squares take 22 s, 10,000 squares and as many others 9 s.
+  public static func placing(_ first: Geometry, _ second: Geometry) -> Double {
+    guard let box = first.envelope, let other = second.envelope, box.intersects(other) else { return 0 }
+    let (one, two) = (parts(first), parts(second))
+    func walk(_ parts: (count: Double, longest: Double)) -> Double { ofPart * parts.count + ofStep * parts.longest }
+    return one.count * walk(two) + two.count * walk(one)
+  }
+
+  /// Points, lines and rings, and the positions of the longest.
+  private static func parts(_ geometry: Geometry) -> (count: Double, longest: Double) {
+    var (count, longest) = (0, 0)
+    for part in geometry.flattened {
+      let isPoints = part.dimension == 0
+      part.forEachPositions {
+        count += isPoints ? $0.count : 1
+        longest = max(longest, isPoints ? 1 : $0.count)
+      }
+    }
+    return (Double(count), Double(longest))
   }
 
   private static func cost(_ first: Segments, _ second: Segments?, _ limit: Double) -> Double {

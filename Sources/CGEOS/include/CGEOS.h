@@ -13,7 +13,7 @@
   X(GEOSGeomGetX_r) X(GEOSGeomGetY_r) X(GEOSFree_r) X(GEOSIntersects_r) X(GEOSEquals_r) X(GEOSRelatePattern_r) \
   X(GEOSMakeValid_r) X(GEOSUnaryUnion_r) X(GEOSPrepare_r) X(GEOSPreparedGeom_destroy_r) X(GEOSPreparedIntersects_r) \
   X(GEOSPreparedContains_r) X(GEOSPreparedWithin_r) X(GEOSPreparedCrosses_r) X(GEOSPreparedOverlaps_r) \
-  X(GEOSPreparedTouches_r) X(GEOSCoordSeq_copyFromBuffer_r) X(GEOSGeom_createPointFromXY_r) \
+  X(GEOSPreparedTouches_r) X(GEOSCoordSeq_copyFromBuffer_r) X(GEOSGeom_createPoint_r) X(GEOSGeom_createPointFromXY_r) \
   X(GEOSGeom_createEmptyPoint_r) X(GEOSGeom_createLineString_r) X(GEOSGeom_createLinearRing_r) \
   X(GEOSWKBWriter_create_r) X(GEOSWKBWriter_destroy_r) X(GEOSWKBWriter_write_r) \
   X(GEOSWKBWriter_setOutputDimension_r) X(GEOSIntersection_r) \

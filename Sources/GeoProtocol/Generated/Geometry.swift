@@ -1542,8 +1542,9 @@ public enum GeometryProtocol {
   }
 
   /// Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the last place where
-  /// the path meets it. Of the two areas that a polygon could become the larger one stays. Fails with
-  /// `invalidGeometry` where the path does not meet the same line or ring twice.
+  /// the path meets it. Of the two areas that a polygon could become the larger one stays. Its holes stay as far as
+  /// it reaches. Fails with `invalidGeometry` where the path does not meet the same line or ring twice, and where the
+  /// outline would cross itself or another polygon.
   public enum Reshape {
     public static let name: StaticString = "geometry/reshape"
 
@@ -2438,15 +2439,22 @@ public enum GeometryProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// One for each geometry that is not empty, in order.
       public var places: [GeometryProtocol.NearestPlace]
+      /// What failed in a list, by index; absent when nothing did. The only geometry of a request fails it.
+      public var failures: [GeometryProtocol.GeometryFailure]?
 
-      public init(places: [GeometryProtocol.NearestPlace]) {
+      public init(places: [GeometryProtocol.NearestPlace], failures: [GeometryProtocol.GeometryFailure]? = nil) {
         self.places = places
+        self.failures = failures
       }
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("places")
         writer.array(places) { $0.encode(to: &$1) }
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }
@@ -2501,15 +2509,22 @@ public enum GeometryProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// One for each geometry that is not empty, in order.
       public var places: [GeometryProtocol.NearestPlace]
+      /// What failed in a list, by index; absent when nothing did. The only geometry of a request fails it.
+      public var failures: [GeometryProtocol.GeometryFailure]?
 
-      public init(places: [GeometryProtocol.NearestPlace]) {
+      public init(places: [GeometryProtocol.NearestPlace], failures: [GeometryProtocol.GeometryFailure]? = nil) {
         self.places = places
+        self.failures = failures
       }
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("places")
         writer.array(places) { $0.encode(to: &$1) }
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }
@@ -2775,17 +2790,24 @@ public enum GeometryProtocol {
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// One for each geometry, in order; empty where there is none.
+      /// One for each geometry, in order; empty where there is none, and for those that failed.
       public var texts: [String]
+      /// What failed in a list, by index; absent when nothing did. The only geometry of a request fails it.
+      public var failures: [GeometryProtocol.GeometryFailure]?
 
-      public init(texts: [String]) {
+      public init(texts: [String], failures: [GeometryProtocol.GeometryFailure]? = nil) {
         self.texts = texts
+        self.failures = failures
       }
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("texts")
         writer.array(texts) { $1.value($0) }
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"1fdd0791c33cdf7e"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"5384a2af8f466c6d"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2128,7 +2128,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
 {"name":"cutter","value":{"type":"LineString","coordinates":[[2,-1],[2,5]]}}],"result":{"name":"result","value":{"pieces":[{"index":0,"side":"left","geometry":{"type":"Polygon","coordinates":[[[2,0],[2,4],[0,4],[0,0],[2,0]]]}},\#
 {"index":0,"side":"right","geometry":{"type":"Polygon","coordinates":[[[2,4],[2,0],[4,0],[4,4],[2,4]]]}}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/reshape","summary":"Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the last place where the path meets it.","description":"Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the last place where the path meets it. Of the two areas that a polygon could become the larger one stays. Fails with `invalidGeometry` where the path does not meet the same line or ring twice.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"path","description":"A LineString.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry/reshape","summary":"Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the last place where the path meets it.","description":"Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the last place where the path meets it. Of the two areas that a polygon could become the larger one stays. Its holes stay as far as it reaches. Fails with `invalidGeometry` where the path does not meet the same line or ring twice, and where the outline would cross itself or another polygon.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"path","description":"A LineString.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":1000000}},\#
@@ -2358,7 +2358,9 @@ public enum OpenRPCDocument {
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNearestCoordinateResult","schema":{"type":"object","required":["places"],"properties":{"places":{"type":"array","items":{"$ref":"#/components/schemas/NearestPlace"},\#
-"description":"One for each geometry that is not empty, in order."}}}},\#
+"description":"One for each geometry that is not empty, in order."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -2374,7 +2376,9 @@ public enum OpenRPCDocument {
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryNearestVertexResult","schema":{"type":"object","required":["places"],"properties":{"places":{"type":"array","items":{"$ref":"#/components/schemas/NearestPlace"},\#
-"description":"One for each geometry that is not empty, in order."}}}},\#
+"description":"One for each geometry that is not empty, in order."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -2444,7 +2448,9 @@ public enum OpenRPCDocument {
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryFormatResult","schema":{"type":"object","required":["texts"],"properties":{"texts":{"type":"array","items":{"type":"string"},\#
-"description":"One for each geometry, in order; empty where there is none."}}}},\#
+"description":"One for each geometry, in order; empty where there is none, and for those that failed."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#

@@ -56,7 +56,7 @@ extension GEOSContext {
     case .labelPoint: return try labelPoint(operands[0])
     case .centroid: return try one(operands[0], "centroid") { geos.pointee.GEOSGetCentroid_r(handle, $0) }
     case .cut: return try cut(operands[0], by: operands[1])
-    case .reshape: return GeometryOutcome([try operands[0].reshaped(by: operands[1])])
+    case .reshape: return GeometryOutcome([try reshaped(operands[0], by: operands[1])])
     case .autoComplete: return try completed(operands, existing: Int(numbers[0]))
     case .nearest: return try nearest(operands[0], operands[1])
     case .relate: return try matrix(operands[0], operands[1])
@@ -110,6 +110,11 @@ extension GEOSContext {
     var radius = 0.0
     var center: OpaquePointer?
     defer { if let center { geos.pointee.GEOSGeom_destroy_r(handle, center) } }
+    // Of positions in one place GEOS makes nothing.
+    if let box = operand.envelope, box.width == 0, box.height == 0 {
+      let place = Geometry.point(Point(x: box.xMin, y: box.yMin))
+      return GeometryOutcome([place, place], numbers: [0])
+    }
     var outcome = try one(operand, "minimumCircle") { geos.pointee.GEOSMinimumBoundingCircle_r(handle, $0, &radius, &center) }
     var (x, y) = (Double.nan, Double.nan)
     if let center {
@@ -248,6 +253,15 @@ extension GEOSContext {
 
   /// Pieces, with their sides of the line as numbers: 1 left, -1 right, 0 where the line does not cut.
   private func cut(_ operand: Geometry, by cutter: Geometry) throws(EngineError) -> GeometryOutcome {
+    if case .collection = operand {
+      var outcome = GeometryOutcome()
+      for part in operand.flattened {
+        let made = try cut(part, by: cutter)
+        outcome.geometries += made.geometries
+        outcome.numbers += made.numbers
+      }
+      return outcome
+    }
     guard operand.dimension == 2 else { return operand.cutLines(by: cutter) }
     let area = try GEOSShape(operand, in: self)
     let line = try GEOSShape(cutter, in: self)
@@ -260,6 +274,26 @@ extension GEOSContext {
     return GeometryOutcome(pieces, numbers: pieces.map { $0.side(of: cuts) })
   }
 
+  /// - Throws: `failed` as well where an outline would cross itself, or polygons one another.
+  private func reshaped(_ operand: Geometry, by path: Geometry) throws(EngineError) -> Geometry {
+    let made = try operand.reshaped(by: path)
+    func isValid(_ geometry: Geometry) throws(EngineError) -> Bool {
+      if case .invalid = try validity(of: GEOSShape(geometry, in: self)) { return false }
+      return true
+    }
+    if made.dimension < 2 { return made }
+    if try isValid(made) { return made }
+    // The new outline may run through holes, or leave them outside.
+    let mended = try made.mapPolygons { (rings) throws(EngineError) in
+      let outer = Geometry.polygon([rings[0]])
+      guard rings.count > 1, try isValid(outer) else { return outer }
+      let holes = try simplified(.multiPolygon(rings.dropFirst().map { [$0] }), byStructure: true).geometries
+      return try two([outer] + holes, "difference") { geos.pointee.GEOSDifference_r(handle, $0, $1) }.geometries[0]
+    }
+    guard try isValid(mended) else { throw .failed(operation: "reshape", reason: "The outline would cross itself.") }
+    return mended
+  }
+
   /// The new polygons that close gaps between polygons and lines. The first `existing` operands are the polygons.
   private func completed(_ operands: [Geometry], existing: Int) throws(EngineError) -> GeometryOutcome {
     let areas = Geometry.multiPolygon(operands[..<existing].flatMap { $0.flattened.flatMap(\.polygons) })
@@ -268,6 +302,21 @@ extension GEOSContext {
     let given = all.handle
     let noded = try GEOSShape(of: "autoComplete", in: self) { geos.pointee.GEOSUnaryUnion_r(handle, given) }
     return GeometryOutcome(try faces(faces(of: noded), inside: areas, false))
+  }
+}
+
+extension Geometry {
+  /// With other polygons. One that becomes several is among those of a MultiPolygon.
+  fileprivate func mapPolygons<E: Error>(_ body: ([Positions]) throws(E) -> Geometry) throws(E) -> Geometry {
+    switch self {
+    case .polygon(let rings): return rings.isEmpty ? self : try body(rings)
+    case .multiPolygon(let polygons):
+      var made: [[Positions]] = []
+      for polygon in polygons where !polygon.isEmpty { made += try body(polygon).polygons }
+      return .multiPolygon(made)
+    case .collection(let parts): return .collection(try parts.map { (part) throws(E) in try part.mapPolygons(body) })
+    case .point, .multiPoint, .lineString, .multiLineString: return self
+    }
   }
 }
 

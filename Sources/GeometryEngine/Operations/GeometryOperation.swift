@@ -66,11 +66,15 @@ public struct GeometryOperation: Hashable, Sendable {
 
   /// Estimated nanoseconds; `limit` or more stops the count.
   func cost(_ operands: [Geometry], limit: Double) -> Double {
-    var count = 0
     // The triangulation of GEOS 3.11 crashes on narrow polygons of ordinary numbers.
     guard kind != .concaveHull else { return .infinity }
     guard !numbers.contains(where: \.isExtreme), !operands.contains(where: \.isExtreme) else { return .infinity }
-    for geometry in operands { geometry.forEachPositions { count += $0.count } }
+    let counts = operands.map { geometry in
+      var count = 0
+      geometry.forEachPositions { count += $0.count }
+      return count
+    }
+    let count = counts.reduce(0, +)
     let size = Double(count)
     // Nanoseconds a position, beside those of crossings.
     let each: Double =
@@ -84,6 +88,11 @@ public struct GeometryOperation: Hashable, Sendable {
       case .nearest: 500
       }
     var sum = size * each
+    if operands.count == 2 {
+      if kind == .relate { sum += RelationCost.placing(operands[0], operands[1]) }
+      // All segments are compared with all others.
+      if kind == .nearest { sum += 4 * Double(counts[0]) * Double(counts[1]) }
+    }
     // Faces are made around each crossing, and looked at one by one.
     let factor = kind == .snap ? 30.0 : 1
     // Segments that all cross one another.
@@ -129,5 +138,18 @@ public struct GeometryCalculator: ~Copyable {
       return try engine.compute(operation, operands, isCancelled: isCancelled)
     }
     return try context.compute(operation, operands)
+  }
+  /// A geometry that is kept: itself if it is valid, or the areas that it becomes.
+  ///
+  /// - Throws: ``EngineError/invalid(reason:at:operand:)`` for a polygon that is not, unless it is mended.
+  public func valid(_ geometry: Geometry, mends: Bool) throws(EngineError) -> Geometry {
+    guard geometry.dimension == 2, !geometry.isSurelyValid else { return geometry }
+    let outcome = try self(GeometryOperation(.validity), [geometry])
+    guard let reason = outcome.text else { return geometry }
+    guard mends else {
+      guard case .point(let place) = outcome.geometries.first else { throw .invalid(reason: reason, at: nil, operand: 0) }
+      throw .invalid(reason: reason, at: place, operand: 0)
+    }
+    return try self(.simplify(byStructure: false), [geometry]).geometries[0].part(ofDimension: 2)
   }
 }

@@ -2,17 +2,113 @@
 
 import Geometry
 
-/// A place of a line: on the segment that begins at `index`, at a fraction of its way.
+/// A place of lines: on the segment that begins at `index` of all their positions, at a fraction of its way below 1.
 private struct LinePlace: Comparable {
   let index: Int
   let part: Double
+
+  /// The end of a segment is the beginning of the next.
+  init(_ index: Int, _ part: Double) { (self.index, self.part) = part == 1 ? (index + 1, 0) : (index, part) }
   static func < (left: Self, right: Self) -> Bool { (left.index, left.part) < (right.index, right.part) }
 }
 
-/// A common place of two lines.
+/// A common place of lines and others.
 private struct LineCrossing {
   let own: LinePlace
   let other: LinePlace
+}
+
+/// The lines of a geometry, outlines among them, and their segments.
+private struct LineSet {
+  let lines: [Positions]
+  /// The first position of each line among those of all, and the count of all.
+  let starts: [Int]
+  private let segments: Segments
+
+  init(_ geometry: Geometry) {
+    lines = geometry.lines
+    starts = lines.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
+    segments = Segments(.multiLineString(lines))
+  }
+
+  /// The line with a position.
+  func line(_ index: Int) -> Int {
+    var (low, high) = (0, lines.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if starts[middle] <= index { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  func point(at place: LinePlace) -> Point {
+    let line = line(place.index)
+    return lines[line].point(at: LinePlace(place.index - starts[line], place.part))
+  }
+
+  /// Whether a direction leads from a place to the left of the line there: 1, to the right: -1, or along it: 0.
+  func side(of way: SIMD2<Double>, at place: LinePlace) -> Double {
+    let line = line(place.index)
+    let isFirst = place.index == starts[line]
+    let isLast = place.index == starts[line + 1] - 1
+    func segment(_ index: Int) -> SIMD2<Double> { segments.points[index + 1] - segments.points[index] }
+    let after = segment(isLast ? place.index - 1 : place.index)
+    let before = place.part > 0 || isFirst ? after : segment(place.index - 1)
+    // In a bend the smaller angle is on the side to which it turns.
+    let sides = (cross(before, way), cross(after, way))
+    let turn = cross(before, after)
+    let side = turn > 0 ? min(sides.0, sides.1) : turn < 0 ? max(sides.0, sides.1) : sides.1
+    return side > 0 ? 1 : side < 0 ? -1 : 0
+  }
+
+  /// Where the segments meet those of others, in the order of these. Of segments on one another the ends.
+  ///
+  /// - Parameter isMet: whether a place counts.
+  func crossings(_ others: LineSet, isMet: (LinePlace, LinePlace) -> Bool = { _, _ in true }) -> [LineCrossing] {
+    var found: [LineCrossing] = []
+    segments.forEachMeeting(others.segments) { index, otherIndex in
+      let (a, b) = (segments.points[index], segments.points[index + 1])
+      let (c, f) = (others.segments.points[otherIndex], others.segments.points[otherIndex + 1])
+      let (d, e) = (b - a, f - c)
+      let (gap, length, otherLength) = (c - a, (d * d).sum(), (e * e).sum())
+      guard length > 0, otherLength > 0 else { return }
+      func add(_ part: Double, _ otherPart: Double) {
+        guard (0...1).contains(part), (0...1).contains(otherPart) else { return }
+        let (own, other) = (LinePlace(index, part), LinePlace(otherIndex, otherPart))
+        if isMet(own, other) { found.append(LineCrossing(own: own, other: other)) }
+      }
+      func part(of place: SIMD2<Double>) -> Double { (((place - a) * d).sum() / length).atEnds }
+      func otherPart(of place: SIMD2<Double>) -> Double { (((place - c) * e).sum() / otherLength).atEnds }
+      let turn = cross(d, e)
+      if abs(turn) > roundedPart * (length * otherLength).squareRoot() {
+        let (own, other) = ((cross(gap, e) / turn).atEnds, (cross(gap, d) / turn).atEnds)
+        // Both segments at a position have to give the same place of it, or none of them might reach it.
+        if other == 0 || other == 1 { return add(part(of: other == 0 ? c : f), other) }
+        if own == 0 || own == 1 { return add(own, otherPart(of: own == 0 ? a : b)) }
+        return add(own, other)
+      }
+      let reach = (gap * gap).sum().squareRoot() + otherLength.squareRoot()
+      guard abs(cross(gap, d)) <= roundedPart * length.squareRoot() * reach else { return }
+      add(part(of: c), 0)
+      add(part(of: f), 1)
+      add(0, otherPart(of: a))
+      add(1, otherPart(of: b))
+    }
+    found.sort { ($0.own, $0.other) < ($1.own, $1.other) }
+    var single: [LineCrossing] = []
+    for crossing in found where single.last.map({ $0.own == crossing.own || point(at: $0.own).isAt(point(at: crossing.own)) }) != true {
+      single.append(crossing)
+    }
+    return single
+  }
+}
+
+/// What rounding changes of a place on a segment, as a part of it.
+private let roundedPart = 1e-12
+
+extension Double {
+  /// A part of a segment, at an end if only rounding keeps it from there.
+  fileprivate var atEnds: Double { abs(self) <= roundedPart ? 0 : abs(self - 1) <= roundedPart ? 1 : self }
 }
 
 extension Positions {
@@ -26,34 +122,6 @@ extension Positions {
   /// The direction of a segment.
   fileprivate func way(_ index: Int) -> SIMD2<Double> { xy(index + 1) - xy(index) }
 
-  /// Where the segments meet those of another line, in the order of this one. Of segments on one another the ends.
-  fileprivate func crossings(_ other: Positions) -> [LineCrossing] {
-    var found: [LineCrossing] = []
-    let (first, second) = (Segments(.lineString(self)), Segments(.lineString(other)))
-    first.forEachMeeting(second) { index, otherIndex in
-      let (a, d) = (xy(index), way(index))
-      let (c, e) = (other.xy(otherIndex), other.way(otherIndex))
-      func add(_ part: Double, _ otherPart: Double) {
-        guard (0...1).contains(part), (0...1).contains(otherPart) else { return }
-        found.append(LineCrossing(own: LinePlace(index: index, part: part), other: LinePlace(index: otherIndex, part: otherPart)))
-      }
-      let (turn, gap) = (cross(d, e), c - a)
-      if turn != 0 { return add(cross(gap, e) / turn, cross(gap, d) / turn) }
-      guard cross(gap, d) == 0 else { return }
-      let (length, otherLength) = ((d * d).sum(), (e * e).sum())
-      guard length > 0, otherLength > 0 else { return }
-      for end in [0.0, 1] {
-        add(((c + e * end - a) * d).sum() / length, end)
-        add(end, ((a + d * end - c) * e).sum() / otherLength)
-      }
-    }
-    found.sort { ($0.own, $0.other) < ($1.own, $1.other) }
-    // The end of one segment is the beginning of the next.
-    var single: [LineCrossing] = []
-    for crossing in found where single.last.map({ point(at: $0.own).isAt(point(at: crossing.own)) }) != true { single.append(crossing) }
-    return single
-  }
-
   /// The part of the line between two places.
   fileprivate func between(_ start: LinePlace, _ end: LinePlace) -> [Point] {
     var points = [point(at: start)]
@@ -62,7 +130,7 @@ extension Positions {
     return points.withoutRepeats
   }
 
-  fileprivate var last: LinePlace { LinePlace(index: count - 1, part: 0) }
+  fileprivate var last: LinePlace { LinePlace(count - 1, 0) }
 }
 
 private func cross(_ a: SIMD2<Double>, _ b: SIMD2<Double>) -> Double { a.x * b.y - a.y * b.x }
@@ -105,36 +173,44 @@ extension Segments {
 // MARK: - Cutting
 
 extension Geometry {
-  var lines: [Positions] {
+  /// Lines and outlines of more than one position.
+  fileprivate var lines: [Positions] {
     var lines: [Positions] = []
-    if dimension > 0 { forEachPositions { if $0.count > 1 { lines.append($0) } } }
+    for part in flattened where part.dimension > 0 { part.forEachPositions { if $0.count > 1 { lines.append($0) } } }
     return lines
   }
 
   /// The lines in pieces, with the side of each: 1 left of the cutter, -1 right, 0 where it is not cut. Points are not cut.
   func cutLines(by cutter: Geometry) -> GeometryOutcome {
     var outcome = GeometryOutcome()
-    for line in lines {
-      var cuts: [(place: LinePlace, way: SIMD2<Double>)] = []
-      for other in cutter.lines {
-        cuts += line.crossings(other).map { ($0.own, other.way(min($0.other.index, other.count - 2))) }
-      }
-      cuts.sort { $0.place < $1.place }
-      var ends = cuts.filter { !line.point(at: $0.place).isAt(line[0]) && !line.point(at: $0.place).isAt(line[line.count - 1]) }
-      ends.append((line.last, cuts.last?.way ?? .zero))
-      var (start, side) = (LinePlace(index: 0, part: 0), 0.0)
+    let (own, cutters) = (LineSet(self), LineSet(cutter))
+    var cuts = own.crossings(cutters)[...]
+    for (number, line) in own.lines.enumerated() {
+      let first = own.starts[number]
+      let met = cuts.prefix { $0.own.index < own.starts[number + 1] }
+      cuts = cuts.dropFirst(met.count)
+      var ends = met.map { (place: LinePlace($0.own.index - first, $0.own.part), other: $0.other) }
+      let last = ends.last?.other
+      ends.removeAll { [line[0], line[line.count - 1]].contains(where: line.point(at: $0.place).isAt) }
+      let isCut = !ends.isEmpty
+      if let last { ends.append((line.last, last)) }
+      var (start, side) = (LinePlace(0, 0), 0.0)
       for (index, end) in ends.enumerated() {
         let piece = line.between(start, end.place)
         defer { start = end.place }
         guard piece.count > 1 else { continue }
         // Before the first crossing the piece lies where it comes from, after it where it goes.
-        let way = index == 0 ? ends[0].way : ends[index - 1].way
         let (from, to) = index == 0 ? (piece[piece.count - 1], piece[piece.count - 2]) : (piece[0], piece[1])
-        let turn = cross(way, SIMD2(to.x - from.x, to.y - from.y))
-        side = ends.count == 1 ? 0 : turn > 0 ? 1 : turn < 0 ? -1 : side
+        let turn = cutters.side(of: SIMD2(to.x - from.x, to.y - from.y), at: ends[max(index - 1, 0)].other)
+        side = !isCut ? 0 : turn == 0 ? side : turn
         outcome.geometries.append(.lineString(Positions(piece)))
         outcome.numbers.append(side)
       }
+      guard ends.isEmpty else { continue }
+      let whole = line.points.withoutRepeats
+      guard whole.count > 1 else { continue }
+      outcome.geometries.append(.lineString(Positions(whole)))
+      outcome.numbers.append(0)
     }
     return outcome
   }
@@ -158,25 +234,16 @@ extension Geometry {
 
   /// The first place at which lines cross themselves or one another within; nil where there is none.
   var firstCrossing: Point? {
-    let all = lines
-    for (index, line) in all.enumerated() {
-      for other in all[index...] {
-        let isSame = other == line
-        for crossing in line.crossings(other) {
-          let (a, b) = (crossing.own, crossing.other)
-          let place = line.point(at: a)
-          if isSame {
-            let (first, second) = (Double(a.index) + a.part, Double(b.index) + b.part)
-            let isClosing = place.isAt(line[0]) && place.isAt(line[line.count - 1])
-            if first == second || isClosing { continue }
-          } else if [line[0], line[line.count - 1]].contains(where: place.isAt),
-            [other[0], other[other.count - 1]].contains(where: place.isAt)
-          {
-            continue
-          }
-          return place
-        }
-      }
+    let all = LineSet(self)
+    func ends(_ line: Int) -> [Point] { [all.lines[line][0], all.lines[line][all.lines[line].count - 1]] }
+    for crossing in all.crossings(all, isMet: { own, other in
+      guard own != other else { return false }
+      let (line, otherLine) = (all.line(own.index), all.line(other.index))
+      let place = all.point(at: own)
+      if line == otherLine { return !ends(line).allSatisfy(place.isAt) }
+      return !(ends(line).contains(where: place.isAt) && ends(otherLine).contains(where: place.isAt))
+    }) {
+      return all.point(at: crossing.own)
     }
     return nil
   }
@@ -198,50 +265,68 @@ extension Geometry {
     return line[0]
   }
 
+  /// With other lines and outlines; points stay.
+  private func mapLines<E: Error>(_ body: (_ line: Positions, _ isRing: Bool) throws(E) -> Positions) throws(E) -> Geometry {
+    switch self {
+    case .point, .multiPoint: return self
+    case .lineString, .multiLineString: return try mapPositions { (line) throws(E) in try body(line, false) }
+    case .polygon, .multiPolygon: return try mapPositions { (ring) throws(E) in try body(ring, true) }
+    case .collection(let parts): return .collection(try parts.map { (part) throws(E) in try part.mapLines(body) })
+    }
+  }
+
   // MARK: Reshaping
 
   /// Replaces a part of the outline or line by the part of `path` between its first and its last place on it. Of the two areas that a ring can
-  /// become the larger one stays.
+  /// become the larger one stays. Polygons may be invalid then.
   ///
   /// - Throws: `failed` where the path does not meet the same line or ring twice.
   func reshaped(by path: Geometry) throws(EngineError) -> Geometry {
     guard let path = path.lines.first else { throw .failed(operation: "reshape", reason: "The path is no line.") }
-    var isDone = false
-    let isRing = dimension == 2
-    let made = mapPositions { (line: Positions) -> Positions in
-      guard !isDone, line.count > 1 else { return line }
-      let meetings = path.crossings(line)
-      guard let first = meetings.first, let last = meetings.last, first.own < last.own else { return line }
-      isDone = true
-      var detour = path.between(first.own, last.own)
-      var (start, end) = (first.other, last.other)
+    let all = LineSet(self)
+    let meetings = Dictionary(grouping: LineSet(.lineString(path)).crossings(all)) { all.line($0.other.index) }
+    let reshaped = meetings.filter { $1[0].own < $1[$1.count - 1].own }.keys.min()
+    guard let reshaped, let met = meetings[reshaped], let first = met.first, let last = met.last else {
+      throw .failed(operation: "reshape", reason: "The path does not meet an outline twice.")
+    }
+    var number = -1
+    return mapLines { line, isRing in
+      guard line.count > 1 else { return line }
+      number += 1
+      guard number == reshaped else { return line }
+      let ends = [first.other, last.other].map { LinePlace($0.index - all.starts[number], $0.part) }
+      var (start, end) = (ends[0], ends[1])
+      var detour = path.between(first.own, last.own).withOrdinates(from: line.point(at: start), to: line.point(at: end))
       if end < start {
         (start, end) = (end, start)
         detour.reverse()
       }
-      let begin = LinePlace(index: 0, part: 0)
-      guard isRing else {
-        return Positions((line.between(begin, start) + detour + line.between(end, line.last)).withoutRepeats)
-      }
+      let begin = LinePlace(0, 0)
       let outer = Positions((line.between(begin, start) + detour + line.between(end, line.last)).withoutRepeats)
+      guard isRing else { return outer }
       let inner = Positions((line.between(start, end) + detour.reversed()).withoutRepeats)
       return abs(outer.doubledArea) >= abs(inner.doubledArea) ? outer : inner
     }
-    guard isDone else { throw .failed(operation: "reshape", reason: "The path does not meet an outline twice.") }
-    return made
   }
 
   // MARK: Extending
 
   /// Lines made longer, straight on beyond their ends, up to the nearest place on `target`. An end that reaches nothing stays.
-  public func extended(to target: Geometry, atStart: Bool, atEnd: Bool) -> Geometry {
-    let targets = target.lines
+  ///
+  /// - Parameter check: called for each line; throws to cancel.
+  public func extended(to target: Geometry, atStart: Bool, atEnd: Bool, checking check: () throws -> Void) rethrows -> Geometry {
+    let targets = Segments(.multiLineString(target.lines))
     func reach(_ end: Point, from inner: Point) -> Point? {
       let (origin, way) = (SIMD2(end.x, end.y), SIMD2(end.x - inner.x, end.y - inner.y))
       var nearest = Double.infinity
-      for line in targets {
-        for index in 0..<line.count - 1 {
-          let (gap, other) = (SIMD2(line[index].x, line[index].y) - origin, line.way(index))
+      for chain in targets.chains {
+        let (low, high) = (SIMD2(chain.xMin, chain.yMin), SIMD2(chain.xMax, chain.yMax))
+        let (middle, half) = ((low + high) / 2 - origin, (high - low) / 2)
+        let wide = SIMD2(half.y + roundedPart * abs(middle.y), half.x + roundedPart * abs(middle.x))
+        // Its box is to one side of the way.
+        if abs(cross(way, middle)) > abs(way.x) * wide.x + abs(way.y) * wide.y { continue }
+        for index in chain.first..<chain.last {
+          let (gap, other) = (targets.points[index] - origin, targets.points[index + 1] - targets.points[index])
           let turn = cross(way, other)
           guard turn != 0 else { continue }
           let (part, otherPart) = (cross(gap, other) / turn, cross(gap, way) / turn)
@@ -251,13 +336,28 @@ extension Geometry {
       guard nearest.isFinite, nearest > 0 else { return nil }
       return Point(x: end.x + nearest * way.x, y: end.y + nearest * way.y, z: end.z, m: end.m)
     }
-    guard dimension == 1 else { return self }
-    return mapPositions { line in
+    return try mapLines { line, isRing in
+      if isRing { return line }
+      try check()
       var points = line.points.withoutRepeats
       guard points.count > 1 else { return line }
       if atStart, let point = reach(points[0], from: points[1]) { points[0] = point }
       if atEnd, let point = reach(points[points.count - 1], from: points[points.count - 2]) { points[points.count - 1] = point }
       return Positions(points)
+    }
+  }
+}
+
+extension [Point] {
+  /// With the Z and M of the ends, and what is between them by the way, where the points have none of their own.
+  fileprivate func withOrdinates(from start: Point, to end: Point) -> [Point] {
+    guard let first, first.z == nil && start.z != nil || first.m == nil && start.m != nil else { return self }
+    let whole = Positions(self).length
+    var way = 0.0
+    return indices.map { index in
+      if index > 0 { way += Positions([self[index - 1], self[index]]).length }
+      let place = start.between(end, whole > 0 ? way / whole : 0)
+      return Point(x: self[index].x, y: self[index].y, z: self[index].z ?? place.z, m: self[index].m ?? place.m)
     }
   }
 }

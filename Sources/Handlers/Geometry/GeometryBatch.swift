@@ -32,11 +32,7 @@ struct GeometryBatch: Sendable {
       items = [.success(try Self.checked(geometry))]
     } else if let geometries = params.geometries {
       form = .list
-      items = geometries.enumerated().map { index, geometry in
-        do { return .success(try Self.checked(geometry)) } catch {
-          return .failure(Self.failure(error, in: geometry.value, at: "/params/geometries/\(index)"))
-        }
-      }
+      items = Self.read(geometries, at: "/params/geometries")
     } else {
       form = .columns
       let columns = params.columns ?? .init()
@@ -45,6 +41,15 @@ struct GeometryBatch: Sendable {
       case .points(let x, let y, let z): items = x.indices.map { .success(.point(Point(x: x[$0], y: y[$0], z: z?[$0]))) }
       case .any(let geometries): items = geometries.map { .success($0) }
       case nil: throw RPCError(.invalidParams, "There are no columns.", path: "/params/columns", expected: "`x` and `y`, or `geometry`")
+      }
+    }
+  }
+
+  /// The geometries of a list, or what is wrong with each.
+  static func read(_ geometries: [JSONOpaque], at path: String) -> [Item] {
+    geometries.enumerated().map { index, geometry in
+      do { return .success(try checked(geometry)) } catch {
+        return .failure(failure(error, in: geometry.value, at: "\(path)/\(index)"))
       }
     }
   }

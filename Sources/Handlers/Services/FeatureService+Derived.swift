@@ -92,7 +92,7 @@ extension FeatureService {
         guard let own = geometry.envelope, box.intersects(own) else { return nil }
         if !isExtreme, !geometry.isExtreme {
           guard try prepared.relates(.intersects, geometry) else { return nil }
-          if try prepared.relates(.contains, geometry) { return geometry }
+          if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
         }
         let part = try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
         return part.isEmpty ? nil : part
@@ -283,6 +283,10 @@ private struct Combination: Sendable {
           do { return .success(try body(index, calculator)) } catch let error as EngineError {
             switch error {
             case .unavailable, .interrupted: throw error
+            case .invalid(_, _, let operand) where operand > 0:
+              var failure = GeometryBatch.failure(error)
+              failure.message = "Of one that it meets: \(failure.message)"
+              return .failure(failure)
             case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(GeometryBatch.failure(error))
             }
           }

@@ -230,9 +230,11 @@ extension GeometryService {
       let others = try Others(params, count: batch.count)
       let meter = try globe.meter()
       let results = try batch.results(worker) { index, geometry, _ -> GeodesicLine? in
-        let (first, second) = (try globe.placed(geometry), try globe.placed(others[index]))
+        let (first, second) = (try globe.placed(geometry), try globe.placed(others.geometry(index)))
         if case .point(let start?) = first, case .point(let end?) = second { return try globe.geodesy.inverse(from: start, to: end) }
-        return meter.measure(.distance, first, second).map { GeodesicLine(distance: $0, startAzimuth: .nan, endAzimuth: .nan) }
+        guard !first.isEmpty, !second.isEmpty else { return nil }
+        guard let distance = meter.measure(.distance, first, second) else { throw noMeasure }
+        return GeodesicLine(distance: distance, startAzimuth: .nan, endAzimuth: .nan)
       }
       let lines = results.map { (try? $0?.get()) ?? nil }
       func list(_ number: (GeodesicLine) -> Double) -> JSONOpaque {

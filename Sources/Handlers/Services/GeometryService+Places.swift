@@ -11,37 +11,42 @@ import WireCoding
 
 extension GeometryService {
   private static func places(
-    _ params: some GeometryProtocol.GeometryOperands, _ given: JSONOpaque, in world: World,
+    _ params: some GeometryProtocol.GeometryOperands, _ given: JSONOpaque, in world: World, _ worker: Worker,
     _ nearest: @escaping @Sendable (Geometry, Point) -> Geometry.Nearest?
-  ) throws -> [GeometryProtocol.NearestPlace] {
+  ) throws -> ([GeometryProtocol.NearestPlace], [GeometryProtocol.GeometryFailure]?) {
     _ = try world.canonical(params.spatialReference)
     let point = try Wire.point(given)
-    return try GeometryBatch(params).items.enumerated().compactMap { index, item -> GeometryProtocol.NearestPlace? in
-      guard let geometry = try item.get(), let place = nearest(geometry, point) else { return nil }
+    let results = try GeometryBatch(params).results(worker, size: { _ in 128 }) { _, geometry, _ in nearest(geometry, point) }
+    let places = results.enumerated().compactMap { index, result -> GeometryProtocol.NearestPlace? in
+      guard let place = try? result?.get() else { return nil }
       return .init(
         index: index, point: Wire.opaque(.point(place.point)), distance: place.distance, part: place.part < 0 ? nil : place.part,
         vertex: place.part < 0 ? nil : place.vertex)
     }
+    return (places, GeometryBatch.failures(results))
   }
 
   package static func nearestCoordinate(
     _ params: NearestCoordinate.Params, in world: inout World
   ) throws -> Plan<NearestCoordinate.Result> {
     let world = world
-    return TaskPlan { _ in
-      .init(
-        places: try places(params, params.point, in: world) { geometry, point in
-          guard !geometry.covers(x: point.x, y: point.y) else {
-            return Geometry.Nearest(point: Point(x: point.x, y: point.y), distance: 0, part: -1, vertex: 0)
-          }
-          return geometry.nearestCoordinate(to: point)
-        })
+    return TaskPlan { worker in
+      let (places, failures) = try places(params, params.point, in: world, worker) { geometry, point in
+        guard !geometry.covers(x: point.x, y: point.y) else {
+          return Geometry.Nearest(point: Point(x: point.x, y: point.y), distance: 0, part: -1, vertex: 0)
+        }
+        return geometry.nearestCoordinate(to: point)
+      }
+      return .init(places: places, failures: failures)
     }
   }
 
   package static func nearestVertex(_ params: NearestVertex.Params, in world: inout World) throws -> Plan<NearestVertex.Result> {
     let world = world
-    return TaskPlan { _ in .init(places: try places(params, params.point, in: world) { $0.nearestVertex(to: $1) }) }
+    return TaskPlan { worker in
+      let (places, failures) = try places(params, params.point, in: world, worker) { $0.nearestVertex(to: $1) }
+      return .init(places: places, failures: failures)
+    }
   }
 
   // MARK: Moving
@@ -157,11 +162,10 @@ extension GeometryService {
     let reference = try world.canonical(params.spatialReference)
     let form = params.format
     return TaskPlan { worker in
-      .init(texts: try GeometryBatch(params).items.map { item in
-        try worker.checkCancelled()
-        guard let geometry = try item.get() else { return "" }
-        return try GeometryText.write(geometry, as: form, in: reference)
-      })
+      let results = try GeometryBatch(params).results(worker, size: { $0.utf8.count }) { _, geometry, _ in
+        try GeometryText.write(geometry, as: form, in: reference)
+      }
+      return .init(texts: results.map { (try? $0?.get()) ?? "" }, failures: GeometryBatch.failures(results))
     }
   }
 

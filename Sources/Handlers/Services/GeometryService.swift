@@ -62,19 +62,20 @@ package enum GeometryService: GeometryHandlers {
 
   /// The second geometry of each pair.
   struct Others: Sendable {
-    private let all: [Geometry]
+    private let all: [GeometryBatch.Item]
     private let isOne: Bool
 
+    /// Of a list those that are malformed are failures.
     init(_ params: some GeometryProtocol.OtherGeometries, count: Int) throws {
       isOne = params.other != nil
       guard isOne != (params.others != nil) else { throw ModelError.oneOf(["other", "others"]) }
-      all = try params.other.map { [try GeometryBatch.checked($0)] } ?? (params.others ?? []).map { try GeometryBatch.checked($0) }
+      all = try params.other.map { [.success(try GeometryBatch.checked($0))] } ?? GeometryBatch.read(params.others ?? [], at: "/params/others")
       guard isOne || all.count == count else {
         throw RPCError(.invalidParams, "There is not one for each geometry.", path: "/params/others", expected: "\(count) geometries")
       }
     }
 
-    subscript(index: Int) -> Geometry { all[isOne ? 0 : index] }
+    func geometry(_ index: Int) throws -> Geometry { try all[isOne ? 0 : index].get() ?? .collection([]) }
   }
 
   private static func paired(
@@ -86,7 +87,7 @@ package enum GeometryService: GeometryHandlers {
     return TaskPlan { worker in
       let batch = try GeometryBatch(params)
       let others = try Others(params, count: batch.count)
-      return try batch.made(worker) { index, geometry, calculate in try calculate(operation, [geometry, others[index]]).whole }
+      return try batch.made(worker) { index, geometry, calculate in try calculate(operation, [geometry, others.geometry(index)]).whole }
     }
   }
 
@@ -146,7 +147,8 @@ package enum GeometryService: GeometryHandlers {
     let operation = GeometryOperation(.intersection, mends: params.mend)
     return try made(params, in: world) { _, geometry, calculate in
       guard let own = geometry.envelope else { return geometry }
-      return box.contains(own) ? geometry : try calculate(operation, [geometry, window]).whole.part(ofDimension: geometry.dimension)
+      guard !box.contains(own) else { return try calculate.valid(geometry, mends: params.mend) }
+      return try calculate(operation, [geometry, window]).whole.part(ofDimension: geometry.dimension)
     }
   }
 
@@ -233,8 +235,11 @@ package enum GeometryService: GeometryHandlers {
 
   package static func extend(_ params: Extend.Params, in world: inout World) throws -> Plan<Extend.Result> {
     let target = try line(params.to, "to")
-    return try made(params, in: world) { _, geometry, _ in
-      geometry.extended(to: target, atStart: params.atStart, atEnd: params.atEnd)
+    _ = try world.canonical(params.spatialReference)
+    return TaskPlan { worker in
+      try GeometryBatch(params).made(worker) { _, geometry, _ in
+        try geometry.extended(to: target, atStart: params.atStart, atEnd: params.atEnd) { try worker.checkCancelled() }
+      }
     }
   }
 
@@ -278,7 +283,12 @@ package enum GeometryService: GeometryHandlers {
 
   package static func generalize(_ params: Generalize.Params, in world: inout World) throws -> Plan<Generalize.Result> {
     guard params.keepTopology else {
-      return try made(params, in: world) { _, geometry, _ in geometry.generalized(params.maxDeviation) {} }
+      _ = try world.canonical(params.spatialReference)
+      return TaskPlan { worker in
+        try GeometryBatch(params).made(worker) { _, geometry, _ in
+          try geometry.generalized(params.maxDeviation) { try worker.checkCancelled() }
+        }
+      }
     }
     var operation = GeometryOperation.generalize(params.maxDeviation)
     operation.mends = params.mend
@@ -323,7 +333,7 @@ package enum GeometryService: GeometryHandlers {
       let batch = try GeometryBatch(params)
       let others = try Others(params, count: batch.count)
       return try batch.measured(worker) { index, geometry, calculate in
-        try calculate(GeometryOperation(.nearest), [geometry, others[index]]).numbers.first
+        try calculate(GeometryOperation(.nearest), [geometry, others.geometry(index)]).numbers.first
       }
     }
   }
@@ -353,14 +363,14 @@ package enum GeometryService: GeometryHandlers {
       let others = try Others(params, count: batch.count)
       let operation = GeometryOperation(.relate, mends: params.mend)
       let results = try batch.results(worker) { index, geometry, calculate in
-        try calculate(operation, [geometry, others[index]]).text ?? ""
+        try calculate(operation, [geometry, others.geometry(index)]).text ?? ""
       }
       let matrices = results.map { try? $0?.get() }
       var answer = Relate.Result(matrices: matrices.map { $0 ?? "" }, failures: GeometryBatch.failures(results))
       if let relation {
         answer.related = matrices.enumerated().map { index, matrix in
-          guard let matrix, let geometry = try? batch.items[index].get() else { return false }
-          return relation.holds(in: matrix, geometry.dimension, others[index].dimension)
+          guard let matrix, let geometry = try? batch.items[index].get(), let other = try? others.geometry(index) else { return false }
+          return relation.holds(in: matrix, geometry.dimension, other.dimension)
         }
       }
       return answer

@@ -7006,7 +7006,8 @@ class GeometryMethods(SyncCaller):
     ) -> t.GeometryResult:
         """Replaces a part of a line, or of the outline of a polygon, by a path: between the first and the
         last place where the path meets it. Of the two areas that a polygon could become the larger one
-        stays. Fails with `invalidGeometry` where the path does not meet the same line or ring twice.
+        stays. Its holes stay as far as it reaches. Fails with `invalidGeometry` where the path does not
+        meet the same line or ring twice, and where the outline would cross itself or another polygon.
 
         Args:
             path: A LineString.
@@ -7818,6 +7819,8 @@ class GeometryMethods(SyncCaller):
 
         Returns:
             places: One for each geometry that is not empty, in order.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -7873,6 +7876,8 @@ class GeometryMethods(SyncCaller):
 
         Returns:
             places: One for each geometry that is not empty, in order.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -8137,7 +8142,9 @@ class GeometryMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            texts: One for each geometry, in order; empty where there is none.
+            texts: One for each geometry, in order; empty where there is none, and for those that failed.
+            failures: What failed in a list, by index; absent when nothing did. The only geometry of a
+                request fails it.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.

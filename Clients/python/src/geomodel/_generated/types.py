@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "1fdd0791c33cdf7e"
+PROTOCOL_HASH = "5384a2af8f466c6d"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3182,6 +3182,8 @@ class GeometryNearestCoordinateResult(TypedDict):
 
     places: list[NearestPlace]
     """One for each geometry that is not empty, in order."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
 
 class GeometryNearestVertexResult(TypedDict):
@@ -3189,6 +3191,8 @@ class GeometryNearestVertexResult(TypedDict):
 
     places: list[NearestPlace]
     """One for each geometry that is not empty, in order."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
 
 class GeometryListTransformationsResult(TypedDict):
@@ -3206,7 +3210,9 @@ class GeometryFormatResult(TypedDict):
     """What `geometry/format` answers."""
 
     texts: list[str]
-    """One for each geometry, in order; empty where there is none."""
+    """One for each geometry, in order; empty where there is none, and for those that failed."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
 
 class GeometryParseResult(TypedDict):
