@@ -1,55 +1,76 @@
 // Arithmetic on many rows at once: the values of evaluation row by row, where none is null.
 
-/// Numbers of one type, one a row, of which none is null.
-package enum NumberVector: Sendable {
-  case integers([Int64])
-  case doubles([Double])
+/// Numbers of one type, one a row or the same for all, of which none is null.
+package struct NumberVector: Sendable {
+  /// The bits of the numbers; of one that all rows have, once.
+  package private(set) var words: [UInt64]
+  package private(set) var areIntegers: Bool
 
-  private var asDoubles: [Double] {
-    switch self {
-    case .integers(let values): values.map { Double($0) }
-    case .doubles(let values): values
-    }
-  }
+  package init(words: [UInt64], areIntegers: Bool) { (self.words, self.areIntegers) = (words, areIntegers) }
 
-  /// The result as `Scalar` has it; nil where results are not of one type, or null.
-  func applying(_ operation: Arithmetic, _ other: NumberVector) -> NumberVector? {
-    if case .integers(let left) = self, case .integers(let right) = other {
+  /// Replaces the numbers by results as `Scalar` has them; returns false where those are not of one type, or null.
+  mutating func apply(_ operation: Arithmetic, _ other: NumberVector) -> Bool {
+    if areIntegers, other.areIntegers {
       switch operation {
-      case .add: return Self.integers(left, right) { $0.addingReportingOverflow($1) }
-      case .subtract: return Self.integers(left, right) { $0.subtractingReportingOverflow($1) }
-      case .multiply: return Self.integers(left, right) { $0.multipliedReportingOverflow(by: $1) }
+      case .add: return applyToIntegers(other) { $0.addingReportingOverflow($1) }
+      case .subtract: return applyToIntegers(other) { $0.subtractingReportingOverflow($1) }
+      case .multiply: return applyToIntegers(other) { $0.multipliedReportingOverflow(by: $1) }
       case .divide: break
-      case .remainder, .integerDivide: return nil
+      case .remainder, .integerDivide: return false
       }
     }
     switch operation {
-    case .add: return Self.doubles(asDoubles, other.asDoubles, +)
-    case .subtract: return Self.doubles(asDoubles, other.asDoubles, -)
-    case .multiply: return Self.doubles(asDoubles, other.asDoubles, *)
+    case .add: return applyToDoubles(other, +)
+    case .subtract: return applyToDoubles(other, -)
+    case .multiply: return applyToDoubles(other, *)
     // Division by zero is not finite.
-    case .divide: return Self.doubles(asDoubles, other.asDoubles, /)
-    case .remainder, .integerDivide: return nil
+    case .divide: return applyToDoubles(other, /)
+    case .remainder, .integerDivide: return false
     }
   }
 
   @inline(__always)
-  private static func integers(
-    _ left: [Int64], _ right: [Int64], _ apply: (Int64, Int64) -> (partialValue: Int64, overflow: Bool)
-  ) -> NumberVector? {
-    var overflows = false
-    let values = zip(left, right).map { left, right in
-      let (value, overflow) = apply(left, right)
-      overflows = overflows || overflow
-      return value
+  private mutating func applyToIntegers(
+    _ other: NumberVector, _ apply: (Int64, Int64) -> (partialValue: Int64, overflow: Bool)
+  ) -> Bool {
+    update(other) { left, right in
+      let (value, overflow) = apply(Int64(bitPattern: left), Int64(bitPattern: right))
+      return (UInt64(bitPattern: value), overflow)
     }
-    return overflows ? nil : .integers(values)
   }
 
   @inline(__always)
-  private static func doubles(_ left: [Double], _ right: [Double], _ apply: (Double, Double) -> Double) -> NumberVector? {
-    let values = zip(left, right).map { apply($0, $1) }
-    return values.allSatisfy(\.isFinite) ? .doubles(values) : nil
+  private mutating func applyToDoubles(_ other: NumberVector, _ apply: (Double, Double) -> Double) -> Bool {
+    let (isLeftInteger, isRightInteger) = (areIntegers, other.areIntegers)
+    areIntegers = false
+    return update(other) { left, right in
+      let value = apply(
+        isLeftInteger ? Double(Int64(bitPattern: left)) : Double(bitPattern: left),
+        isRightInteger ? Double(Int64(bitPattern: right)) : Double(bitPattern: right))
+      return (value.bitPattern, !value.isFinite)
+    }
+  }
+
+  /// Returns false if any of the results is none.
+  @inline(__always)
+  private mutating func update(_ other: NumberVector, _ apply: (UInt64, UInt64) -> (value: UInt64, isNone: Bool)) -> Bool {
+    if words.count < other.words.count { words = [UInt64](repeating: words[0], count: other.words.count) }
+    var missing = 0
+    words.withUnsafeMutableBufferPointer { words in
+      @inline(__always)
+      func set(_ index: Int, _ right: UInt64) {
+        let (value, isNone) = apply(words[index], right)
+        words[index] = value
+        missing &+= isNone ? 1 : 0
+      }
+      if other.words.count < words.count {
+        let right = other.words[0]
+        for index in words.indices { set(index, right) }
+      } else {
+        for (index, right) in other.words.enumerated() { set(index, right) }
+      }
+    }
+    return missing == 0
   }
 }
 
@@ -59,24 +80,23 @@ extension ExpressionTree {
   /// - Parameter property: the values of a property by its index.
   package func numbers(_ count: Int, _ property: (Int) -> NumberVector?) -> NumberVector? {
     // A property alone may be NaN.
-    guard case .chain = nodes[root] else { return nil }
-    return numbers(root, count, property)
+    guard case .chain = nodes[root], let result = vector(root, property), result.words.count == count else { return nil }
+    return result
   }
 
-  private func numbers(_ node: Int, _ count: Int, _ property: (Int) -> NumberVector?) -> NumberVector? {
+  private func vector(_ node: Int, _ property: (Int) -> NumberVector?) -> NumberVector? {
     switch nodes[node] {
     case .property(let number): return property(number)
     case .literal(let number):
       switch parts.literals[number] {
-      case .integer(let value): return .integers([Int64](repeating: value, count: count))
-      case .double(let value): return .doubles([Double](repeating: value, count: count))
+      case .integer(let value): return NumberVector(words: [UInt64(bitPattern: value)], areIntegers: true)
+      case .double(let value): return NumberVector(words: [value.bitPattern], areIntegers: false)
       case .null, .bool, .string, .json: return nil
       }
     case .chain(let first, let range):
-      var result = numbers(first, count, property)
+      var result = vector(first, property)
       for link in parts.links[range] {
-        guard let left = result, let right = numbers(link.operand, count, property) else { return nil }
-        result = left.applying(link.operation, right)
+        guard let right = vector(link.operand, property), result?.apply(link.operation, right) == true else { return nil }
       }
       return result
     default: return nil

@@ -111,11 +111,16 @@ package final class FeatureChunk: @unchecked Sendable {
     return chunk
   }
 
-  /// Adds the values of a column that the chunk does not have.
-  func add(_ values: BatchColumn, column: Int) {
+  /// Whether it has nothing but ids, geometries and these attributes.
+  func isPlain(_ columns: [Int]) -> Bool {
+    columnNumbers == columns && removed.isEmpty && hidden.isEmpty && selected.isEmpty && zIndexes.isEmpty && symbols.count == 0
+  }
+
+  /// Adds a column that the chunk does not have, unless all is null.
+  func add(_ values: ValueColumn, column: Int) {
     guard values.seen & ~CellTag.null.bit != 0 else { return }
     let index = makeIndex(of: column)
-    columns[index].append(values, 0..<values.tags.count, at: 0)
+    columns[index] = values
     mark(index)
     noteAll()
   }

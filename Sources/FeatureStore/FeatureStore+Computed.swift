@@ -37,7 +37,7 @@ extension FeatureStore {
   /// A copy of a chunk with an attribute that its features do not have.
   ///
   /// - Parameter values: by rows of the chunk.
-  package func computed(_ column: Int, of rows: ChunkRows, _ values: BatchColumn) -> ComputedChunk {
+  package func computed(_ column: Int, of rows: ChunkRows, _ values: ValueColumn) -> ComputedChunk {
     let chunk = rows.chunk.copy()
     chunk.add(values, column: column)
     return ComputedChunk(slot: rows.slot, chunk: chunk, seen: values.seen)

@@ -180,6 +180,14 @@ public struct FeatureStore: Sendable {
     }
   }
 
+  /// The index entries of all rows, ascending.
+  var indexedRows: IndexedRows {
+    var rows = IndexedRows()
+    if slots.allSatisfy(\.chunk.geometry.isPacked) { rows.reservePoints(count) }
+    forEachIndexed { rows.add($0, $1) }
+    return rows
+  }
+
   // MARK: Look-up
 
   /// The slot of a row. O(1) while no chunk was dropped, else O(log n).
@@ -234,12 +242,8 @@ final class MadeIndex: Sendable {
 
   func index(of store: FeatureStore) -> SpatialIndex {
     if let made = state.withLock({ $0.index }) { return made }
-    var rows = IndexedRows()
-    rows.reservePoints(store.count)
-    store.forEachIndexed { rows.add($0, $1) }
-    var index = SpatialIndex()
-    index.insert(rows)
-    state.withLock { [index] in $0.index = index }
+    let index = SpatialIndex(store.indexedRows)
+    state.withLock { $0.index = index }
     return index
   }
 }

@@ -79,6 +79,15 @@ package struct GeometryColumn: Sendable {
     return missing == 0
   }
 
+  /// Whether every row has a point in the columns that is in the index.
+  var isEveryFinite: Bool {
+    guard isPacked else { return false }
+    // A number that is not finite is NaN times 0. The loop vectorizes.
+    var missing = 0
+    for row in x.indices { missing &+= x[row] * 0 == 0 && y[row] * 0 == 0 ? 0 : 1 }
+    return missing == 0
+  }
+
   package subscript(row: Int) -> Geometry? {
     guard row < count else { return nil }
     guard isPacked else { return others[row] }

@@ -25,12 +25,15 @@ package struct StoreCopy: Sendable {
     fileprivate let chunk: FeatureChunk
     /// The types of each column's values, one bit each.
     fileprivate let seen: [UInt8]
-    /// The first row of the source if the chunk has its rows and geometries.
+    /// The first row of the source if the chunk has its rows.
     fileprivate let base: UInt32?
+    /// Whether the geometries are those of the source.
+    fileprivate let keepsGeometries: Bool
     fileprivate let geometryType: String?
 
-    fileprivate init(_ chunk: FeatureChunk, seen: [UInt8], base: UInt32?) {
-      (self.chunk, self.seen, self.base, geometryType) = (chunk, seen, base, chunk.geometry.typeName)
+    fileprivate init(_ chunk: FeatureChunk, seen: [UInt8], base: UInt32?, keepsGeometries: Bool) {
+      (self.chunk, self.seen, self.base, self.keepsGeometries) = (chunk, seen, base, keepsGeometries)
+      geometryType = chunk.geometry.typeName
     }
   }
 
@@ -55,10 +58,12 @@ package struct StoreCopy: Sendable {
     } else {
       whole = source.slots[number]
     }
-    let chunk = whole.chunk.sharing(columns, geometry)
+    // In all of a dense source, ids are in order where they were.
+    let isSame = rows == nil && geometry == nil && whole.chunk.isPlain(columns)
+    let chunk = isSame ? whole.chunk : whole.chunk.sharing(columns, geometry)
     return Chunk(
       chunk, seen: columns.indices.map { chunk.index(of: $0).map { chunk.columns[$0].seen } ?? 0 },
-      base: geometry == nil ? whole.base : nil)
+      base: whole.base, keepsGeometries: geometry == nil)
   }
 
   private func gathered(_ rows: ArraySlice<UInt32>, _ geometry: GeometryColumn?) -> Chunk {
@@ -73,23 +78,42 @@ package struct StoreCopy: Sendable {
     let chunk = FeatureChunk()
     chunk.append(batch, 0..<batch.count, ids: batch.ids[...], numbers: Array(columns.indices))
     if let geometry { chunk.replace(geometry) }
-    return Chunk(chunk, seen: batch.columns.map(\.seen), base: nil)
+    return Chunk(chunk, seen: batch.columns.map(\.seen), base: nil, keepsGeometries: geometry == nil)
   }
 
   /// The store of all chunks, in order, and the simple features type of its geometries. Shares the index of the source, if rows and
-  /// geometries are the same.
+  /// geometries are the same, and takes its order if only the rows are.
   package func store(_ chunks: [Chunk]) -> (store: FeatureStore, geometryType: String?) {
     let schema = source.schema
     var store = FeatureStore(columns: columns.map { (schema.name(of: $0), schema.declaredType(of: $0)) })
     for each in chunks { store.append(each.chunk, seen: each.seen) }
     let isSame = chunks.enumerated().allSatisfy { $1.base == UInt32($0 * Self.size) } && store.count == source.count
-    store.finishAppending(index: isSame ? source.index : nil)
+    if isSame, chunks.allSatisfy(\.keepsGeometries) {
+      store.keep(source.index)
+    } else {
+      store.keep(isSame && source.isDense ? store.index(inOrderOf: source.index) : SpatialIndex(store.indexedRows))
+    }
     let types = Set(chunks.compactMap(\.geometryType))
     return (store, types.count > 1 ? GeometryColumn.mixedType : types.first)
   }
 }
 
 extension FeatureStore {
+  /// The index of a store of as many whole chunks as another has, in its order.
+  fileprivate func index(inOrderOf other: SpatialIndex) -> SpatialIndex {
+    guard slots.allSatisfy({ $0.chunk.geometry.count == $0.chunk.count && $0.chunk.geometry.isEveryFinite }) else {
+      return SpatialIndex(indexedRows, inOrderOf: other)
+    }
+    // Safe: the chunks are held, and only read.
+    nonisolated(unsafe) let readers = slots.map(\.reader)
+    return withExtendedLifetime(slots) {
+      SpatialIndex(pointsInOrder: other.order) { row in
+        let point = readers[Int(row) / FeatureChunk.capacity].pointee.point(Int(row) % FeatureChunk.capacity)
+        return point.map { SIMD2($0.x, $0.y) } ?? .zero
+      }
+    }
+  }
+
   /// The points of rows that are all of a chunk and have points, all with or all without Z; nil for others.
   package func points(ofWhole rows: ArraySlice<UInt32>) -> (x: [Double], y: [Double], z: [Double])? {
     guard let chunk = slot(ofExactly: rows)?.chunk, chunk.geometry.count == chunk.count, chunk.geometry.isEveryPacked else { return nil }
@@ -117,13 +141,5 @@ extension FeatureStore {
     slots.append(Slot(base: nextRow, chunk: chunk))
     nextRow += UInt32(chunk.count)
     count += chunk.count
-  }
-
-  fileprivate mutating func finishAppending(index: SpatialIndex?) {
-    if let index { return keep(index) }
-    var rows = IndexedRows()
-    if slots.allSatisfy(\.chunk.geometry.isPacked) { rows.reservePoints(count) }
-    forEachIndexed { rows.add($0, $1) }
-    reindex(removing: IndexedRows(), adding: rows)
   }
 }

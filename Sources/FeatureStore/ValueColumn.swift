@@ -40,6 +40,17 @@ package struct ValueColumn: Sendable {
   /// are none.
   var stamp: UInt64 = 0
 
+  init() {}
+
+  /// Numbers without nulls, as their bits.
+  package init(words: [UInt64], areIntegers: Bool) {
+    (layout, self.words) = (areIntegers ? .integers : .doubles, words)
+    includeInBounds(words[...])
+  }
+
+  /// The values of a batch.
+  package init(_ batch: BatchColumn) { append(batch, 0..<batch.tags.count, at: 0) }
+
   package subscript(row: Int) -> AttributeValue {
     switch layout {
     case .sparse:
@@ -206,11 +217,7 @@ package struct ValueColumn: Sendable {
       words.grow(to: start + rows.count)
       words.fill(to: start, with: 0, nulls: &nulls)
       words.append(contentsOf: batch.cells[rows])
-      if tag == .integer {
-        for cell in batch.cells[rows] { integerBounds.include(Int64(bitPattern: cell)) }
-      } else {
-        for cell in batch.cells[rows] { doubleBounds.include(Double(bitPattern: cell)) }
-      }
+      includeInBounds(batch.cells[rows])
     case (.bools, .bool):
       bools.fill(to: start, with: false, nulls: &nulls)
       for row in rows { bools.append(batch.cells[row] != 0) }
@@ -226,6 +233,18 @@ package struct ValueColumn: Sendable {
     default: return false
     }
     return true
+  }
+
+  private mutating func includeInBounds(_ words: ArraySlice<UInt64>) {
+    if layout == .integers {
+      var bounds = integerBounds
+      for word in words { bounds.include(Int64(bitPattern: word)) }
+      integerBounds = bounds
+    } else {
+      var bounds = doubleBounds
+      for word in words { bounds.include(Double(bitPattern: word)) }
+      doubleBounds = bounds
+    }
   }
 
   // MARK: Memory

@@ -5,12 +5,8 @@ import FeatureStore
 
 extension CompiledExpression {
   /// The values for all rows of a chunk, if it is arithmetic on columns without nulls; nil where rows have to be evaluated one by one.
-  package func numbers(of chunk: FeatureChunk) -> BatchColumn? {
-    switch tree.numbers(chunk.count, { chunk.numbers(columns[$0]) }) {
-    case .integers(let values): BatchColumn(integers: values)
-    case .doubles(let values): BatchColumn(doubles: values)
-    case nil: nil
-    }
+  package func numbers(of chunk: FeatureChunk) -> ValueColumn? {
+    tree.numbers(chunk.count) { chunk.numbers(columns[$0]) }.map { ValueColumn(words: $0.words, areIntegers: $0.areIntegers) }
   }
 }
 
@@ -21,8 +17,7 @@ extension FeatureChunk {
       guard let values = reader.values(ofAligned: column), values.words.count == count, values.nullWords.allSatisfy({ $0 == 0 })
       else { return nil }
       switch values.layout {
-      case .integers: return .integers(Array(UnsafeRawBufferPointer(values.words).bindMemory(to: Int64.self)))
-      case .doubles: return .doubles(Array(UnsafeRawBufferPointer(values.words).bindMemory(to: Double.self)))
+      case .integers, .doubles: return NumberVector(words: Array(values.words), areIntegers: values.layout == .integers)
       case .sparse, .mixed, .bools, .codes, .strings, .json: return nil
       }
     }

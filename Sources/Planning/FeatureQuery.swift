@@ -345,7 +345,7 @@ package struct FeatureQuery: Sendable {
           }
           values.set(value, at: feature.index)
         }
-        return store.computed(field.column, of: chunk, values)
+        return store.computed(field.column, of: chunk, ValueColumn(values))
       }
       result.store.replace(made, column: field.column)
     }

@@ -18,7 +18,7 @@ extension WorkShare {
       }
     }
     let next = Atomic(0)
-    let state = Mutex<(parts: [Int: Part], error: (any Error)?)>(([:], nil))
+    let state = Mutex<(parts: [Part?], error: (any Error)?)>(([Part?](repeating: nil, count: count), nil))
     DispatchQueue.concurrentPerform(iterations: Self.threadLimit) { thread in
       while state.withLock({ $0.error == nil }) {
         let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -34,7 +34,7 @@ extension WorkShare {
     }
     return try state.withLock { state in
       if let error = state.error { throw error }
-      return (0..<count).compactMap { state.parts[$0] }
+      return state.parts.compactMap { $0 }
     }
   }
 }

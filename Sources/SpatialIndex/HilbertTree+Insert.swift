@@ -8,14 +8,15 @@ extension HilbertTree {
   /// - Complexity: O(k log n) for k entries with a small factor; O(k log k) if the tree is empty.
   mutating func insert(_ entries: IndexEntries<Shape>) {
     guard !entries.rows.isEmpty else { return }
-    if root == nil { startDomain(for: entries) }
+    if root == nil { startDomain(around: entries.shapes.lazy.map(\.center)) }
+    prepare(forChanges: entries.rows.count)
     insertSorted(entries)
     if strain > 1024 + count / 8 { rebuild() }
   }
 
-  private mutating func startDomain(for entries: IndexEntries<Shape>) {
-    domain = KeyDomain(around: entries.shapes.lazy.map(\.center))
-    strain = 0
+  mutating func startDomain(around centers: some RandomAccessCollection<SIMD2<Double>>) {
+    domain = KeyDomain(around: centers)
+    (strain, isKeyed) = (0, true)
   }
 
   private mutating func insertSorted(_ entries: IndexEntries<Shape>) {
@@ -25,19 +26,28 @@ extension HilbertTree {
       for shape in entries.shapes where !domain.contains(shape.center) { strain += 1 }
       entries.shapes.withUnsafeBufferPointer { shapes in
         items.withUnsafeBufferPointer { items in
-          var insertion = Insertion(shapes: shapes, domain: domain, table: table)
-          guard var branch = root else {
+          var insertion = Insertion(shapes: shapes, domain: domain, table: table, isKeyed: isKeyed)
+          guard root != nil else {
             root = Self.stack(insertion.leaves(from: items, isAppended: true) { shapes[Int($0.source)] })
             return
           }
-          root = nil  // else the tree itself would be a second owner of the node it changes
-          let pieces = insertion.insert(items, in: &branch.node, &branch.box)
-          branch.total += items.count
-          root = pieces.isEmpty ? branch : Self.stack(pieces)
+          // Without keys each entry has a place of its own.
+          let run = isKeyed ? items.count : 1
+          for start in stride(from: 0, to: items.count, by: run) {
+            insert(UnsafeBufferPointer(rebasing: items[start..<start + run]), by: &insertion)
+          }
           strain += insertion.strain
         }
       }
     }
+  }
+
+  private mutating func insert(_ items: UnsafeBufferPointer<SortItem>, by insertion: inout Insertion<Shape>) {
+    guard var branch = root else { return }
+    root = nil  // else the tree itself would be a second owner of the node it changes
+    let pieces = insertion.insert(items, in: &branch.node, &branch.box)
+    branch.total += items.count
+    root = pieces.isEmpty ? branch : Self.stack(pieces)
   }
 
   func sortedItems(_ entries: IndexEntries<Shape>, _ table: UnsafePointer<UInt16>) -> [SortItem] {
@@ -55,12 +65,12 @@ extension HilbertTree {
 
   /// Chooses a new domain for the current data and reorders everything. O(n), amortized over the n/8 or more entries whose order
   /// in the old domain was bad.
-  private mutating func rebuild() {
+  mutating func rebuild() {
     var entries = IndexEntries<Shape>()
     entries.reserve(count)
     forEach { entries.append($0, $1) }
     root = nil
-    startDomain(for: entries)
+    startDomain(around: entries.shapes.lazy.map(\.center))
     insertSorted(entries)
     strain = 0
   }

@@ -7,12 +7,23 @@ extension HilbertTree {
   ///
   /// - Complexity: O(k log n).
   mutating func remove(_ entries: IndexEntries<Shape>) {
-    guard !entries.rows.isEmpty, var branch = root else { return }
+    guard let first = entries.shapes.first else { return }
+    // Without keys, an entry is searched for in all leaves whose boxes hold it.
+    let cost = isKeyed ? 1 : 1 + count(in: IndexedBox(lower: first.lower, upper: first.upper), wholeLeaves: true) / 256
+    prepare(forChanges: entries.rows.count * cost)
+    guard var branch = root else { return }
     let items = HilbertCurve.table.withUnsafeBufferPointer { table in
       table.baseAddress.map { sortedItems(entries, $0) } ?? []
     }
     root = nil  // else the tree itself would be a second owner of the node it changes
-    branch.total -= items.withUnsafeBufferPointer { Self.remove($0, from: &branch.node) }
+    branch.total -= items.withUnsafeBufferPointer { items in
+      isKeyed
+        ? Self.remove(items, from: &branch.node)
+        : items.indices.reduce(0) { gone, index in
+          let item = UnsafeBufferPointer(rebasing: items[index...index])
+          return gone + Self.remove(item, at: entries.shapes[Int(items[index].source)], from: &branch.node)
+        }
+    }
     // A root with a single child is dropped.
     while branch.node.header.level > 0, branch.node.header.count == 1 {
       branch.node = branch.node.withInner { $0.nodes[0] }
@@ -28,8 +39,10 @@ extension HilbertTree {
   }
 
   /// Removes items, and returns the number of those found.
-  private static func remove(_ items: UnsafeBufferPointer<SortItem>, from node: inout IndexNode) -> Int {
-    node.header.level > 0 ? removeInner(items, from: &node) : removeLeaf(items, from: &node)
+  ///
+  /// - Parameter shape: of the one item, for a tree without keys.
+  private static func remove(_ items: UnsafeBufferPointer<SortItem>, at shape: Shape? = nil, from node: inout IndexNode) -> Int {
+    node.header.level > 0 ? removeInner(items, at: shape, from: &node) : removeLeaf(items, from: &node)
   }
 
   private static func removeLeaf(_ items: UnsafeBufferPointer<SortItem>, from node: inout IndexNode) -> Int {
@@ -52,19 +65,19 @@ extension HilbertTree {
     return removed
   }
 
-  private static func removeInner(_ items: UnsafeBufferPointer<SortItem>, from node: inout IndexNode) -> Int {
+  private static func removeInner(_ items: UnsafeBufferPointer<SortItem>, at shape: Shape?, from node: inout IndexNode) -> Int {
     if !isKnownUniquelyReferenced(&node) { node = node.withInner { $0.copy() } }
-    return node.withInner { remove(items, from: $0) }
+    return node.withInner { remove(items, at: shape, from: $0) }
   }
 
-  private static func remove(_ items: UnsafeBufferPointer<SortItem>, from inner: InnerBlock) -> Int {
+  private static func remove(_ items: UnsafeBufferPointer<SortItem>, at shape: Shape?, from inner: InnerBlock) -> Int {
     var removed = 0
     var start = 0
     var isThin = false
     while start < items.count {
-      let child = inner.child(for: items[start])
-      let end = inner.end(of: child, from: start, in: items)
-      let gone = remove(UnsafeBufferPointer(rebasing: items[start..<end]), from: &inner.nodes[child])
+      guard let child = shape.map({ Self.child(of: inner, with: items[start].row, at: $0) }) ?? inner.child(for: items[start]) else { break }
+      let end = shape == nil ? inner.end(of: child, from: start, in: items) : items.count
+      let gone = remove(UnsafeBufferPointer(rebasing: items[start..<end]), at: shape, from: &inner.nodes[child])
       start = end
       let node = inner.nodes[child]
       inner.noteBlock(of: child)

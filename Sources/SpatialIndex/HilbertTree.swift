@@ -15,7 +15,9 @@ import Sorting
 package struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   var root: IndexBranch?
   var domain = KeyDomain(around: [])
-  /// Entries whose order in the current domain is bad: outside of it, or too close together for its grid.
+  /// Whether entries are where their keys say; else they are in an order that was given.
+  var isKeyed = true
+  /// Entries whose order in the current domain is bad: outside of it, or too close together for its grid. Without keys, changes.
   var strain = 0
 
   package var count: Int { root?.total ?? 0 }

@@ -7,6 +7,8 @@ struct Insertion<Shape: IndexedShape> {
   let shapes: UnsafeBufferPointer<Shape>
   let domain: KeyDomain
   let table: UnsafePointer<UInt16>
+  /// Without keys, one item at a time is inserted.
+  let isKeyed: Bool
   var strain = 0
 
   /// Inserts sorted items under `node`, and extends `box` by them.
@@ -61,8 +63,8 @@ struct Insertion<Shape: IndexedShape> {
     var count = 0
     var end = 0
     while end < items.count {
-      let child = inner.child(for: items[end])
-      end = inner.end(of: child, from: end, in: items)
+      let child = isKeyed ? inner.child(for: items[end]) : inner.child(nearest: shapes[Int(items[end].source)].center)
+      end = isKeyed ? inner.end(of: child, from: end, in: items) : items.count
       runs.initializeElement(at: count, to: (child, end))
       count &+= 1
     }

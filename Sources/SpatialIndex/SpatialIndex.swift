@@ -11,6 +11,32 @@ package struct SpatialIndex: Sendable {
 
   package init() {}
 
+  package init(_ rows: IndexedRows) { insert(rows) }
+
+  /// An index of points in an order in which neighbours are near each other: in a fraction of the time.
+  package init(pointsInOrder order: [UInt32], _ position: @Sendable (UInt32) -> SIMD2<Double>) {
+    points = HilbertTree(inOrder: order) { IndexedPoint(position: position($0)) }
+  }
+
+  /// An index of all rows below a number, in the order of another index of them; in a fraction of the time if all are of one kind.
+  package init(_ rows: IndexedRows, inOrderOf other: SpatialIndex) {
+    let (points, boxes) = (rows.points.shapes, rows.boxes.shapes)
+    switch other.count {
+    case points.count: self.points = HilbertTree(inOrder: other.order) { points[Int($0)] }
+    case boxes.count: self.boxes = HilbertTree(inOrder: other.order) { boxes[Int($0)] }
+    default: insert(rows)
+    }
+  }
+
+  /// All rows, neighbours near each other.
+  package var order: [UInt32] {
+    var order: [UInt32] = []
+    order.reserveCapacity(count)
+    points.appendRows(to: &order)
+    boxes.appendRows(to: &order)
+    return order
+  }
+
   /// Number of rows.
   package var count: Int { points.count + boxes.count }
 

@@ -34,7 +34,7 @@ extension HilbertTree {
     func checkLeaf(_ leaf: LeafBlock<Shape>, _ branch: IndexBranch, from low: Bound?, to high: Bound?) {
       if leaf.count != branch.total { faults.append("a leaf of \(leaf.count) counted as \(branch.total)") }
       if leaf.box != branch.box { faults.append("a leaf's box is not exact") }
-      for index in 0..<leaf.count {
+      for index in 0..<leaf.count where isKeyed {
         let key = keyOf.withUnsafeBufferPointer { table in
           table.baseAddress.map { domain.key(leaf.shapes[index].center, table: $0) } ?? 0
         }

@@ -115,6 +115,83 @@ extension SpatialIndex {
     #expect(index.count == 0 && index.bounds == nil)
   }
 
+  /// Whether the rows of an index are points before and after.
+  @Test(.slow, arguments: Spread.allCases, [(true, true), (true, false), (false, true), (false, false)])
+  func `an index in the order of another finds the same rows as a scan after random edits`(spread: Spread, are: (Bool, Bool)) {
+    var random = SplitMix(9)
+    var oracle = ScannedIndex()
+    func place(_ rows: [UInt32], asPoints: Bool) -> IndexedRows {
+      var entries = IndexedRows()
+      for row in rows {
+        let (x, y) = spread.position(&random, Int(row))
+        let box = Envelope(xMin: x, yMin: y, xMax: asPoints ? x : x + random.unit(), yMax: asPoints ? y : y + random.unit())
+        entries.add(row, asPoints ? IndexedGeometry(x: x, y: y) : IndexedGeometry(box))
+        oracle.envelopes[row] = box
+      }
+      return entries
+    }
+    func entries(_ rows: [UInt32]) -> IndexedRows {
+      var entries = IndexedRows()
+      for row in rows {
+        guard let box = oracle.envelopes[row] else { continue }
+        entries.add(row, are.1 ? IndexedGeometry(x: box.xMin, y: box.yMin) : IndexedGeometry(box))
+      }
+      return entries
+    }
+    let rows = [UInt32](0..<3000)
+    let first = SpatialIndex(place(rows, asPoints: are.0))
+    var index = SpatialIndex(place(rows, asPoints: are.1), inOrderOf: first)
+    #expect(are.1 ? !index.points.isKeyed : !index.boxes.isKeyed)
+    // The first edits leave it without keys; the last ones give it keys.
+    for step in 0..<24 {
+      let (snapshot, before) = (index, oracle)
+      let live = oracle.envelopes.keys.sorted()
+      let few = live.filter { _ in random.chance(step < 20 ? 0.002 : 0.5) }
+      index.remove(entries(few))
+      if step.isMultiple(of: 2) {
+        for row in few { oracle.envelopes[row] = nil }
+        index.insert(place((0..<UInt32(few.count)).map { UInt32(10_000 * (step + 1)) + $0 }, asPoints: are.1))
+      } else {
+        index.insert(place(few, asPoints: are.1))
+      }
+      #expect(index.faults.isEmpty && snapshot.faults.isEmpty)
+      let boxes = (0..<6).map { _ in
+        let (a, b) = (spread.position(&random, random.below(3000)), spread.position(&random, random.below(3000)))
+        return Envelope(xMin: min(a.0, b.0), yMin: min(a.1, b.1), xMax: max(a.0, b.0), yMax: max(a.1, b.1))
+      }
+      #expect(index.matches(oracle, in: boxes) && snapshot.matches(before, in: boxes))
+      if step == 5, spread == .uniform { #expect(are.1 ? !index.points.isKeyed : !index.boxes.isKeyed) }
+    }
+    #expect(index.points.isKeyed && index.boxes.isKeyed)
+    index.remove(entries(oracle.envelopes.keys.sorted()))
+    #expect(index.count == 0 && index.bounds == nil)
+  }
+
+  @Test func `an index in the order of another has boxes as small as one of its own`() {
+    var random = SplitMix(4)
+    let rows = [UInt32](0..<100_000)
+    var (first, moved) = (IndexedRows(), IndexedRows())
+    for row in rows {
+      let (x, y) = (random.unit() * 360, random.unit() * 180)
+      first.add(row, IndexedGeometry(x: x, y: y))
+      moved.add(row, IndexedGeometry(x: 500 - y * 0.7 + x * 0.3, y: x + y * y / 900))
+    }
+    var copy = SpatialIndex(moved, inOrderOf: SpatialIndex(first))
+    let own = SpatialIndex(moved)
+    func leaves(_ index: SpatialIndex) -> Int {
+      (0..<500).reduce(0) { sum, number in
+        let (x, y) = (300 + Double(number % 20) * 12, 20 + Double(number / 20) * 14)
+        return sum + index.points.leavesTouched(by: Envelope(xMin: x, yMin: y, xMax: x + 5, yMax: y + 5))
+      }
+    }
+    #expect(leaves(copy) * 10 < leaves(own) * 12)
+    // Still after edits that leave it without keys.
+    var more = IndexedRows()
+    for row in 0..<2000 { more.add(100_000 + UInt32(row), IndexedGeometry(x: 400 + random.unit() * 100, y: random.unit() * 300)) }
+    copy.insert(more)
+    #expect(!copy.points.isKeyed && leaves(copy) * 10 < leaves(own) * 13)
+  }
+
   @Test func `a box's edges belong to it`() {
     var index = SpatialIndex()
     index.insert(points: [1, 2, 3], x: [0, 1, 2], y: [0, 0, 0])

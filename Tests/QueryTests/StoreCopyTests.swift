@@ -6,6 +6,7 @@ import Testing
 @testable import Expressions
 @testable import FeatureStore
 @testable import Filtering
+@testable import SpatialIndex
 
 @Suite struct StoreCopyTests {
   @Test(arguments: UInt64(0)..<6)
@@ -72,6 +73,32 @@ import Testing
     #expect(source.feature(id: 1500)?.value(1) == .double(-1))
     #expect(source.contains(id: 2000) && !made.contains(id: 2000))
     #expect(source.checkInvariants().isEmpty && made.checkInvariants().isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `other geometries are found in a copy, before and after edits`(arePoints: Bool) throws {
+    let source = try Self.numbers(3000)
+    let copy = StoreCopy(of: source, rows: nil, columns: [0])
+    func geometry(_ row: Int) -> Geometry {
+      let point = Point(x: Double(row / 60) * 3 + 7, y: Double(row % 60) * -2)
+      return arePoints ? .point(point) : .lineString(Positions([point, Point(x: point.x + 1, y: point.y + 2)]))
+    }
+    var (made, _) = copy.store(
+      (0..<copy.chunkCount).map { number in
+        copy.chunk(number, .init((number * StoreCopy.size..<min(3000, (number + 1) * StoreCopy.size)).map(geometry)))
+      })
+    #expect(!made.index.points.isKeyed || !made.index.boxes.isKeyed)
+    #expect(made.checkInvariants().isEmpty)
+    try made.move([5, 700], x: [-50, 70], y: [-50, 70])
+    try made.remove([6, 2999])
+    var batch = FeatureBatch()
+    for row in 0..<100 {
+      batch.begin(id: 5000 + row)
+      batch.setGeometry(geometry(row * 7))
+    }
+    try made.append(batch)
+    #expect(!made.index.points.isKeyed || !made.index.boxes.isKeyed)
+    #expect(made.checkInvariants().isEmpty && source.checkInvariants().isEmpty)
   }
 
   @Test(arguments: [

@@ -53,7 +53,8 @@ struct DerivedParts: DerivedContent {
   }
 
   func data(in reference: SpatialReference) throws -> ColumnData {
-    let copy = StoreCopy(of: query.store, rows: parts?.flatMap(\.rows), columns: columns)
+    let isWhole = query.store.isDense && parts?.reduce(0) { $0 + $1.rows.count } ?? 0 == query.store.count
+    let copy = StoreCopy(of: query.store, rows: isWhole ? nil : parts?.flatMap(\.rows), columns: columns)
     let geometries = try geometries()
     let chunks = try share.concurrently(copy.chunkCount) { copy.chunk($0, geometries?[$0]) }
     let (store, type) = copy.store(chunks)
