@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e4688bc9eae8985b"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"52657e32729dee8a"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -7788,7 +7788,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"reason":{"type":"string","description":"The contradiction."}}},\#
 "x-since":"0.5.0"},\#
 "packageRefused":{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused","path":"/data/harbour.gmpk","fault":"leavesPackage","entry":"../passwd"},\#
-"x-data":{"type":"object","required":["fault"],"properties":{"fault":{"type":"string","description":"`damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, or `method` of compression."},\#
+"x-data":{"type":"object","required":["fault"],"properties":{"fault":{"type":"string","description":"`damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, `method` of compression, or `tooManyEntries`."},\#
 "entry":{"type":"string","description":"The name of the entry; absent for the archive as a whole."}}},\#
 "x-since":"0.5.0"},\#
 "packageExpired":{"code":-31163,"message":"The package was to be used until a time that has come.","data":{"kind":"packageExpired","path":"/data/harbour.gmpk","expected":"allowExpired: true","expires":"2001-01-01T00:00:00Z"},\#
