@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"52657e32729dee8a"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"08c178ac7f9213b5"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2102,7 +2102,9 @@ public enum OpenRPCDocument {
 "minItems":1,"maxItems":1000000}},\#
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryCombineExtentsResult","schema":{"type":"object","properties":{"envelope":{"$ref":"#/components/schemas/Envelope","description":"The box."}}}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryCombineExtentsResult","schema":{"type":"object","properties":{"envelope":{"$ref":"#/components/schemas/Envelope","description":"The box."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What could not be read in a list, by index; absent when all was. The box is around the others."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -2150,7 +2152,9 @@ public enum OpenRPCDocument {
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryAutoCompleteResult","schema":{"type":"object","required":["geometries"],"properties":{"geometries":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
-"description":"The new polygons."}}}},\#
+"description":"The new polygons."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What could not be read in a list, by index; absent when all was. The gaps are between the others."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "52657e32729dee8a"
+PROTOCOL_HASH = "08c178ac7f9213b5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3131,6 +3131,8 @@ class GeometryCombineExtentsResult(TypedDict):
 
     envelope: NotRequired[Envelope]
     """The box."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What could not be read in a list, by index; absent when all was. The box is around the others."""
 
 
 class GeometryCutResult(TypedDict):
@@ -3147,6 +3149,8 @@ class GeometryAutoCompleteResult(TypedDict):
 
     geometries: list[Geometry]
     """The new polygons."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What could not be read in a list, by index; absent when all was. The gaps are between the others."""
 
 
 class GeometryIsSimpleResult(TypedDict):
