@@ -40,6 +40,8 @@ public struct ZipFault: Error, Hashable, Sendable {
     case checksum
     /// A way of compression other than Deflate.
     case method
+    /// Its directory is beyond the limits.
+    case tooManyEntries
   }
   public let kind: Kind
   /// Nil for the archive as a whole.
@@ -62,6 +64,7 @@ public struct ZipFault: Error, Hashable, Sendable {
     case .doubled: "\(name) is there twice"
     case .checksum: "\(name) has another checksum"
     case .method: "\(name) is compressed in a way other than Deflate"
+    case .tooManyEntries: "\(name) has more entries than the 65,536 that are read, or a directory of more than 64 MiB"
     }
   }
 }
@@ -77,6 +80,8 @@ public struct ZipDirectory: Sendable {
 
   public static let entryLimit = 65_536
   private static let directoryLimit = 64 << 20
+  /// Of an entry in the directory, without its name.
+  private static let entrySize = 46
   /// What Deflate reaches at most is 1,032; data of maps stay far below.
   public static let ratioLimit = 200
   /// Limit of one packed entry, which a reader unpacks in its memory; and of all together.
@@ -92,9 +97,9 @@ public struct ZipDirectory: Sendable {
   ///   - size: its size.
   public init(_ file: CInt, size: Int) throws(ZipFault) {
     let (start, length, count) = try Self.place(file, size)
-    guard length <= Self.directoryLimit, count <= Self.entryLimit, let bytes = Bytes(file, at: start, count: length) else {
-      throw ZipFault(.damaged)
-    }
+    guard count <= length / Self.entrySize else { throw ZipFault(.damaged) }
+    guard length <= Self.directoryLimit, count <= Self.entryLimit else { throw ZipFault(.tooManyEntries) }
+    guard let bytes = Bytes(file, at: start, count: length) else { throw ZipFault(.damaged) }
     var found: [ZipEntry] = []
     var numbers: [[UInt8]: Int] = [:]
     var folders: [[UInt8]] = []
@@ -136,9 +141,11 @@ public struct ZipDirectory: Sendable {
     var (count, length, start) = (bytes.half(end + 10), bytes.word(end + 12), bytes.word(end + 16))
     let own = size - tail + end
     var limit = own
-    if count == 0xFFFF || length == 0xFFFF_FFFF || start == 0xFFFF_FFFF {
-      guard own >= 20, let locator = Bytes(file, at: own - 20, count: 20), locator.word(0) == 0x0706_4B50,
-        let place = locator.long(8), place <= own - 76, let record = Bytes(file, at: place, count: 56),
+    // An archive without Zip64 may have just as many entries as its numbers can say.
+    if count == 0xFFFF || length == 0xFFFF_FFFF || start == 0xFFFF_FFFF, own >= 20,
+      let locator = Bytes(file, at: own - 20, count: 20), locator.word(0) == 0x0706_4B50
+    {
+      guard let place = locator.long(8), place <= own - 76, let record = Bytes(file, at: place, count: 56),
         record.word(0) == 0x0606_4B50, let all = record.long(32), let bytes = record.long(40), let first = record.long(48)
       else { throw ZipFault(.damaged) }
       (count, length, start, limit) = (all, bytes, first, place)

@@ -71,10 +71,12 @@ package struct StatisticsQuery: Sendable {
   // MARK: Results
 
   /// One page of the groups.
-  package func page(offset: Int, limit: Int, _ share: WorkShare) throws -> Page {
+  ///
+  /// - Parameter rows: those of the features that count, ascending; nil for all that match.
+  package func page(of rows: [UInt32]? = nil, offset: Int, limit: Int, _ share: WorkShare) throws -> Page {
     let shares = share.split(by: 1, 4, 2, features.effort)
     let features = try features.computed(shares[3])
-    let selection = try features.selection(shares[0])
+    let selection = try rows.map { .rows($0) } ?? features.selection(shares[0])
     let groups = try features.store.statistics(
       statistics, of: selection, groupedBy: columns, checking: shares[1].checkpoint)
     var numbers = Array(0..<groups.count)

@@ -16,9 +16,9 @@ public enum SpatialError: Error, Hashable, Sendable {
   case unavailable(reason: String)
   /// The work was cancelled.
   case interrupted
-  /// The relation costs more than the calling thread may spend.
+  /// It costs more than the calling thread may spend.
   case tooExpensive
-  /// The process that computed the relation, of the geometry of a feature, died.
+  /// The process that computed it, of the geometry of a feature, died.
   case engineFailed(signal: Int?, feature: Int?)
 }
 

@@ -1449,9 +1449,12 @@ public enum GeometryProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The box.
       public var envelope: SessionProtocol.Envelope?
+      /// What could not be read in a list, by index; absent when all was. The box is around the others.
+      public var failures: [GeometryProtocol.GeometryFailure]?
 
-      public init(envelope: SessionProtocol.Envelope? = nil) {
+      public init(envelope: SessionProtocol.Envelope? = nil, failures: [GeometryProtocol.GeometryFailure]? = nil) {
         self.envelope = envelope
+        self.failures = failures
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1459,6 +1462,10 @@ public enum GeometryProtocol {
         if let envelope {
           writer.key("envelope")
           envelope.encode(to: &writer)
+        }
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
         }
         writer.endObject()
       }
@@ -1655,15 +1662,22 @@ public enum GeometryProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The new polygons.
       public var geometries: [JSONOpaque]
+      /// What could not be read in a list, by index; absent when all was. The gaps are between the others.
+      public var failures: [GeometryProtocol.GeometryFailure]?
 
-      public init(geometries: [JSONOpaque]) {
+      public init(geometries: [JSONOpaque], failures: [GeometryProtocol.GeometryFailure]? = nil) {
         self.geometries = geometries
+        self.failures = failures
       }
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.key("geometries")
         writer.array(geometries) { $0.encode(to: &$1) }
+        if let failures {
+          writer.key("failures")
+          writer.array(failures) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }

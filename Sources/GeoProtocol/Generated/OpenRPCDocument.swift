@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"5384a2af8f466c6d"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f265d4d409d3757b"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2103,7 +2103,9 @@ public enum OpenRPCDocument {
 "minItems":1,"maxItems":1000000}},\#
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryCombineExtentsResult","schema":{"type":"object","properties":{"envelope":{"$ref":"#/components/schemas/Envelope","description":"The box."}}}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryCombineExtentsResult","schema":{"type":"object","properties":{"envelope":{"$ref":"#/components/schemas/Envelope","description":"The box."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What could not be read in a list, by index; absent when all was. The box is around the others."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -2151,7 +2153,9 @@ public enum OpenRPCDocument {
 {"name":"spatialReference","description":"Their spatial reference, and that of other geometries in the params. When absent they are in a plane, in a unit of their own.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"mend","description":"Whether a polygon that is not valid is made so first, by `linework` of `geometry/simplify`. Otherwise it is refused, with the place of the fault.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryAutoCompleteResult","schema":{"type":"object","required":["geometries"],"properties":{"geometries":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
-"description":"The new polygons."}}}},\#
+"description":"The new polygons."},\#
+"failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
+"description":"What could not be read in a list, by index; absent when all was. The gaps are between the others."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -7790,7 +7794,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"reason":{"type":"string","description":"The contradiction."}}},\#
 "x-since":"0.5.0"},\#
 "packageRefused":{"code":-31162,"message":"An entry of the package may not be read.","data":{"kind":"packageRefused","path":"/data/harbour.gmpk","fault":"leavesPackage","entry":"../passwd"},\#
-"x-data":{"type":"object","required":["fault"],"properties":{"fault":{"type":"string","description":"`damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, or `method` of compression."},\#
+"x-data":{"type":"object","required":["fault"],"properties":{"fault":{"type":"string","description":"`damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, `method` of compression, or `tooManyEntries`."},\#
 "entry":{"type":"string","description":"The name of the entry; absent for the archive as a whole."}}},\#
 "x-since":"0.5.0"},\#
 "packageExpired":{"code":-31163,"message":"The package was to be used until a time that has come.","data":{"kind":"packageExpired","path":"/data/harbour.gmpk","expected":"allowExpired: true","expires":"2001-01-01T00:00:00Z"},\#

@@ -73,6 +73,23 @@ struct GeometryUnion: Sendable {
       if pieces.count == 1 { return pieces[0] }
       return pieces.isEmpty ? .collection([]) : Geometry.collection(pieces).uniform ?? .collection(pieces)
     }
+    return failures.isEmpty ? (whole, []) : try completed(whole, failures, lists, worker)
+  }
+
+  /// The same without the valid parts of geometries that failed, each of which fails once.
+  private func completed(
+    _ whole: [Geometry], _ given: [Failure], _ lists: [[Geometry]], _ worker: Worker
+  ) throws -> (geometries: [Geometry], failures: [Failure]) {
+    var known = Set<[Int]>()
+    var (whole, failures) = (whole, given.filter { known.insert([$0.list, $0.index]).inserted })
+    var rest = [[Geometry]](repeating: [], count: lists.count)
+    for failure in failures where lists[failure.list][failure.index].singles.count > 1 { rest[failure.list] = lists[failure.list] }
+    let affected = rest.indices.filter { !rest[$0].isEmpty }
+    guard !affected.isEmpty else { return (whole, failures) }
+    for failure in failures where !rest[failure.list].isEmpty { rest[failure.list][failure.index] = .collection([]) }
+    let again = try united(rest, worker)
+    for list in affected { whole[list] = again.geometries[list] }
+    failures += again.failures
     return (whole, failures)
   }
 

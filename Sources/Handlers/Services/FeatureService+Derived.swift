@@ -134,8 +134,16 @@ extension FeatureService {
       let made = try GeometryUnion(mends: params.mend).united(members, worker)
       var rows = DerivedRows(zip(query.names, query.types).map { ($0, $1) }, failed: input.failed)
       rows.failed += made.failures.map { .init(id: ids[$0.list][$0.index], reason: $0.error.message) }
-      guard !input.rows.isEmpty else { return rows }
-      for (group, union) in zip(groups, made.geometries) { rows.append(union, group.values + group.results) }
+      // Which features fail is known after the union, so the others are counted again.
+      let failed = Set(rows.failed.map(\.id))
+      let kept = failed.isEmpty ? input.rows : input.rows.filter { row in input.query.store[row].map { !failed.contains($0.id) } ?? false }
+      guard !kept.isEmpty else { return rows }
+      let counted = failed.isEmpty ? page : try query.page(of: kept.sorted(), offset: 0, limit: .max, WorkShare(worker.work))
+      for number in counted.numbers {
+        let group = counted.groups[number]
+        guard let union = numbers[group.values.map(\.key)] else { continue }
+        rows.append(made.geometries[union], group.values + group.results)
+      }
       return rows
     }
   }

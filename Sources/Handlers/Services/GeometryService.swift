@@ -188,10 +188,10 @@ package enum GeometryService: GeometryHandlers {
   ) throws -> Plan<CombineExtents.Result> {
     _ = try world.canonical(params.spatialReference)
     return TaskPlan { _ in
-      let geometries = try GeometryBatch(params).items.map { try $0.get() }
-      let boxes = geometries.compactMap { $0?.envelope }
-      guard !boxes.isEmpty else { return .init() }
-      return .init(envelope: Wire.envelope(boxes.reduce(into: Envelope.none) { $0.include($1) }))
+      let batch = try GeometryBatch(params)
+      let boxes = batch.geometries.compactMap(\.envelope)
+      let box = boxes.isEmpty ? nil : boxes.reduce(into: Envelope.none) { $0.include($1) }
+      return .init(envelope: box.map(Wire.envelope), failures: GeometryBatch.failures(batch.items))
     }
   }
 
@@ -226,10 +226,11 @@ package enum GeometryService: GeometryHandlers {
     _ = try world.canonical(params.spatialReference)
     let lines = try params.lines.enumerated().map { try line($1, "lines/\($0)") }
     return TaskPlan { worker in
-      let polygons = try GeometryBatch(params).items.compactMap { try $0.get() }
+      let batch = try GeometryBatch(params)
+      let polygons = batch.geometries
       let operation = GeometryOperation(.autoComplete, [Double(polygons.count)], mends: params.mend)
       let made = try calculated(worker) { calculate in try calculate(operation, polygons + lines).geometries }
-      return .init(geometries: made.map(Wire.opaque))
+      return .init(geometries: made.map(Wire.opaque), failures: GeometryBatch.failures(batch.items))
     }
   }
 

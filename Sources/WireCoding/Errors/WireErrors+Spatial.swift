@@ -28,11 +28,12 @@ extension RPCError {
     case .interrupted: self = .cancelled
     case .tooExpensive:
       self = RPCError(
-        .tooExpensive, "Segments cross so often that a relation would hold all other requests up: a task takes it.")
+        .tooExpensive,
+        "Segments cross so often, or parts are so many, that computing a result would hold all other requests up: a task takes it.")
     case .engineFailed(let signal, let feature):
-      let whose = feature.map { " of feature \($0)" } ?? ""
-      self = RPCError(
-        .engineFailed, "The process that computed a relation\(whose) died\(signal.map { " (signal \($0))" } ?? "").")
+      let whose = feature.map { " for feature \($0)" } ?? ""
+      let how = signal.map { " (signal \($0))" } ?? ""
+      self = RPCError(.engineFailed, "The process that computes with geometries died\(how) while it computed a result\(whose).")
         .with("signal", signal).with("feature", feature)
     case .unavailable(let reason): self = Self.libraryMissing("GEOS", reason)
     }

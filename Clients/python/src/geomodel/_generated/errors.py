@@ -1258,8 +1258,8 @@ class PackageRefusedError(GeoModelError):
     """An entry of the package may not be read.
 
     `data` has:
-        fault: `damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, or `method`
-            of compression.
+        fault: `damaged`, `leavesPackage`, `link`, `bomb`, `encrypted`, `doubled`, `checksum`, `method` of
+            compression, or `tooManyEntries`.
         entry: The name of the entry; absent for the archive as a whole.
     """
 

@@ -6953,6 +6953,8 @@ class GeometryMethods(AsyncCaller):
 
         Returns:
             envelope: The box.
+            failures: What could not be read in a list, by index; absent when all was. The box is around
+                the others.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -7129,6 +7131,8 @@ class GeometryMethods(AsyncCaller):
 
         Returns:
             geometries: The new polygons.
+            failures: What could not be read in a list, by index; absent when all was. The gaps are
+                between the others.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.

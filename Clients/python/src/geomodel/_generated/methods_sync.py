@@ -6901,6 +6901,8 @@ class GeometryMethods(SyncCaller):
 
         Returns:
             envelope: The box.
+            failures: What could not be read in a list, by index; absent when all was. The box is around
+                the others.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -7077,6 +7079,8 @@ class GeometryMethods(SyncCaller):
 
         Returns:
             geometries: The new polygons.
+            failures: What could not be read in a list, by index; absent when all was. The gaps are
+                between the others.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.

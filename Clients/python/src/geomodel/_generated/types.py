@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "5384a2af8f466c6d"
+PROTOCOL_HASH = "f265d4d409d3757b"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3135,6 +3135,8 @@ class GeometryCombineExtentsResult(TypedDict):
 
     envelope: NotRequired[Envelope]
     """The box."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What could not be read in a list, by index; absent when all was. The box is around the others."""
 
 
 class GeometryCutResult(TypedDict):
@@ -3151,6 +3153,8 @@ class GeometryAutoCompleteResult(TypedDict):
 
     geometries: list[Geometry]
     """The new polygons."""
+    failures: NotRequired[list[GeometryFailure]]
+    """What could not be read in a list, by index; absent when all was. The gaps are between the others."""
 
 
 class GeometryIsSimpleResult(TypedDict):
