@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f265d4d409d3757b"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"fed0b39bcc7bf254"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -28,7 +28,7 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
 {"name":"protocolVersions","value":["0.7"]}],"result":{"name":"result","value":{"protocolVersion":"0.7","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.7.0"},\#
-"capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000,"attachments":true},\#
+"capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locationDisplay","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000,"attachments":false},\#
 "client":"c1"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":null}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
