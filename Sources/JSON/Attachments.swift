@@ -27,6 +27,7 @@ public final class MessageAttachments: Sendable {
         for index in 0..<json_array_size(node) { if let element = json_array_get(node, index) { open.append(element) } }
       } else if node.pointee.type == JSON_OBJECT {
         if let data = json_object_get(node, "data"), Self.isPacked(node), refers(data) {
+          // Safe: the document owns this as long as its tree.
           let address = Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())
           _ = Attached.key.withUnsafeBufferPointer { json_object_set_new_nocheck(data, $0.baseAddress, json_integer(json_int_t(address))) }
         }
@@ -167,10 +168,10 @@ extension JSONWriter {
     append(byte: UInt8(ascii: "\""))
   }
 
-  /// Appends another text from an offset on, and attaches its attachments or writes them in base64.
-  public mutating func append(_ other: borrowing JSONWriter, from start: Int = 0) {
-    var copied = start
-    for attachment in other.attachments ?? [] where attachment.place.lowerBound >= start {
+  /// Appends another text, and attaches its attachments or writes them in base64.
+  public mutating func append(_ other: borrowing JSONWriter) {
+    var copied = 0
+    for attachment in other.attachments ?? [] {
       append(UnsafeRawBufferPointer(rebasing: other.bytes[copied..<attachment.place.lowerBound]))
       if attachments == nil { base64(attachment.bytes) } else { attach(attachment.bytes) }
       copied = attachment.place.upperBound

@@ -166,7 +166,7 @@ extension Session {
   @inline(__always)
   func writeFrame(_ write: (inout JSONWriter) -> Void) {
     guard ending == nil else { return }
-    if framer.framing == .headers {
+    if hasHeaders {
       // The first message is written where it is sent from: copies of large ones take longer than all else here.
       let isFirst = output.count == 0
       let attached = isFirst ? writeMessage(to: &output, write) : writeMessage(to: &body, write)

@@ -153,7 +153,7 @@ def handle(request: Any) -> None:
     elif method == "test/misplace":  # Bytes that are not attached.
         column = {"type": "int64", "data": {"offset": 8, "length": 16}}
         write({**reply(request, {"column": column}), "attachments": bytes(16)})
-    elif method == "test/stopReading":  # It lives on, and reads nothing more until it is told to by a signal.
+    elif method == "test/stopReading":  # It lives on, and reads nothing more until a signal comes.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
         write(reply(request, {}))
         signal.sigwait({signal.SIGUSR1})

@@ -253,9 +253,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case expressionType
   /// The expression is nested too deeply or is too long.
   case expressionTooDeep
-  /// Relations of geometries in it cost more than one message may spend: their segments cross too often. A command
-  /// that selects by them has a task that does the same, such as `feature/select`; other tasks compute them in a
-  /// process of their own.
+  /// Relations of geometries in it cost more than one message may spend: their segments cross too often, or their
+  /// parts are too many. A command that selects by them has a task that does the same, such as `feature/select`;
+  /// other tasks compute them in a process of their own.
   case tooExpensive
   /// The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).
   case engineFailed

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"fed0b39bcc7bf254"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"acbfaf652460e3ea"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -6577,12 +6577,12 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "symbol":{"$ref":"#/components/schemas/Symbol"},\#
 "clear":{"type":"array","items":{"type":"string"}}},\#
 "examples":[{"id":1,"attributes":{"name":"PARIS"}}],"x-since":"0.1.0","x-domain":"overlay"},\#
-"Column":{"title":"Column","description":"One value for each row: an array (numbers, strings, booleans, nulls), or `{\"type\": \"float64\" | \"int64\", \"data\": <base64 of little-endian numbers>}`; NaN in float64 is null.","oneOf":[{"type":"array"},\#
+"Column":{"title":"Column","description":"One value for each row: an array (numbers, strings, booleans, nulls), or `{\"type\": \"float64\" | \"int64\", \"data\": <base64 of little-endian numbers>}`; NaN in float64 is null. The bytes may be attached to the message instead: see `initialize`.","oneOf":[{"type":"array"},\#
 {"type":"object","required":["type","data"],"properties":{"type":{"enum":["float64","int64"]},\#
 "data":{"type":"string"}}}],"examples":[[2.35,13.4]],"x-since":"0.1.0","x-domain":"overlay"},\#
 "AttributeColumns":{"title":"AttributeColumns","description":"Columns of attributes by name. Attributes that are new to an overlay or a source follow one another in this order.","type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
 "examples":[{"name":["Paris","Berlin"]}],"x-since":"0.3.0","x-domain":"overlay"},\#
-"GeometryColumn":{"title":"GeometryColumn","description":"One geometry for each row: `{\"type\": \"WKB\", \"data\": <base64 of all of them, one after the other>, \"offsets\": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]`. The first offset is 0, none is less than the one before, the last is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.","type":"object","required":["type","data","offsets"],"properties":{"type":{"const":"WKB"},\#
+"GeometryColumn":{"title":"GeometryColumn","description":"One geometry for each row: `{\"type\": \"WKB\", \"data\": <base64 of all of them, one after the other>, \"offsets\": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]`. The first offset is 0, none is less than the one before, the last is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude. The bytes may be attached to the message instead: see `initialize`.","type":"object","required":["type","data","offsets"],"properties":{"type":{"const":"WKB"},\#
 "data":{"type":"string"},\#
 "offsets":{"$ref":"#/components/schemas/Column"}},\#
 "examples":[{"type":"WKB","data":"AQEAAADNzMzMzMwCQK5H4XoUbkhA","offsets":[0,21]}],"x-since":"0.2.0","x-domain":"overlay"},\#
@@ -7758,7 +7758,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
 "found":{"type":"string","description":"The text found there."}}},\#
 "x-since":"0.1.0"},\#
-"tooExpensive":{"code":-31063,"message":"Relations of geometries in it cost more than one message may spend: their segments cross too often.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
+"tooExpensive":{"code":-31063,"message":"Relations of geometries in it cost more than one message may spend: their segments cross too often, or their parts are too many.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
 "x-data":{"type":"object","properties":{"method":{"type":"string","description":"The task that does it."}}},\#
 "x-since":"0.3.0"},\#
 "engineFailed":{"code":-31064,"message":"The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).","data":{"kind":"engineFailed","signal":6},\#

@@ -139,6 +139,7 @@ public struct GeometryCalculator: ~Copyable {
     }
     return try context.compute(operation, operands)
   }
+
   /// A geometry that is kept: itself if it is valid, or the areas that it becomes.
   ///
   /// - Throws: ``EngineError/invalid(reason:at:operand:)`` for a polygon that is not, unless it is mended.

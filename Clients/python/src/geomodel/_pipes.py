@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Iterable
 
 from ._framing import Decoder, Message
+
 # Bytes that wait to be written, beyond and below which writers wait and go on.
 _HIGH, _LOW = 1 << 16, 1 << 14
 # Pieces of one write; systems take at least 16.

@@ -1133,9 +1133,9 @@ class ExpressionTooDeepError(GeoModelError):
 
 
 class TooExpensiveError(GeoModelError):
-    """Relations of geometries in it cost more than one message may spend: their segments cross too often. A
-    command that selects by them has a task that does the same, such as `feature/select`; other tasks
-    compute them in a process of their own.
+    """Relations of geometries in it cost more than one message may spend: their segments cross too often, or
+    their parts are too many. A command that selects by them has a task that does the same, such as
+    `feature/select`; other tasks compute them in a process of their own.
 
     `data` has:
         method: The task that does it.

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "fed0b39bcc7bf254"
+PROTOCOL_HASH = "acbfaf652460e3ea"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -4889,7 +4889,8 @@ update.
 
 Column = Any
 """One value for each row: an array (numbers, strings, booleans, nulls), or `{"type": "float64" | "int64",
-"data": <base64 of little-endian numbers>}`; NaN in float64 is null.
+"data": <base64 of little-endian numbers>}`; NaN in float64 is null. The bytes may be attached to the
+message instead: see `initialize`.
 """
 
 AttributeColumns = dict[str, Any]
@@ -4903,6 +4904,7 @@ GeometryColumn = Any
 from `offsets[i]` up to `offsets[i + 1]`. The first offset is 0, none is less than the one before, the last
 is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO
 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.
+The bytes may be attached to the message instead: see `initialize`.
 """
 
 
