@@ -82,8 +82,8 @@ public final class ClusterCache: Sendable {
     _ key: Key, of store: FeatureStore, shown: ClusteredFeatures.Shown, checking check: CancellationCheck
   ) throws -> ClusteredFeatures {
     let entry = entry(key)
-    while true {
-      let result = try entry.features.withLockIfAvailable { features -> ClusteredFeatures in
+    return try waitUntilFree(checking: { try check(0) }) {
+      try entry.features.withLockIfAvailable { features -> ClusteredFeatures in
         // Taken out of the entry, so that the value is uniquely referenced and changed in place.
         var known = features.take()
         if known?.isCurrent(for: store) == false {
@@ -94,9 +94,6 @@ public final class ClusterCache: Sendable {
         features = made
         return made
       }
-      if let result { return result }
-      try check(0)
-      pauseThread()
     }
   }
 }

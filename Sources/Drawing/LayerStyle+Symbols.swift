@@ -2,6 +2,7 @@
 
 import GeoModel
 import Geometry
+import Pictures
 
 /// A symbol, and what of it depends on the feature.
 struct SymbolRule {
@@ -116,8 +117,13 @@ extension LayerStyle {
       "line", id, filter,
       paint: .members([
         "line-color": isVaried ? rule.color(line.color) : .color(line.color), "line-width": scaled(rule.size(line.width), of: rule),
-        "line-opacity": rule.opacity(opacity), "line-dasharray": line.style.dashes.map { .list($0.map { .number($0) }) },
+        "line-opacity": rule.opacity(opacity), "line-dasharray": line.style.dashes.flatMap(dashArray),
       ]))
+  }
+
+  /// Nil for a solid line.
+  private func dashArray(_ dashes: Stroke.Dashes) -> StyleValue? {
+    dashes == .solid ? nil : .list(dashes.pattern.map { .number($0) })
   }
 
   private mutating func add(_ fill: SimpleFillSymbol, _ rule: SymbolRule, _ id: String, _ filter: [StyleValue]) {
@@ -166,25 +172,6 @@ extension LayerStyle {
         "text-halo-color": text.haloWidth > 0 ? text.haloColor.map(StyleValue.color) : nil,
         "text-halo-width": text.haloWidth > 0 ? scaled(.number(text.haloWidth), of: rule) : nil,
       ]), zooms: rule.zooms)
-  }
-}
-
-extension SimpleLineSymbol.Style {
-  /// Lengths of dashes and gaps in widths of the line; nil for a whole line.
-  fileprivate var dashes: [Double]? {
-    switch self {
-    case .solid, .null: nil
-    case .dash: [4, 3]
-    case .dot: [1, 3]
-    case .dashDot: [4, 3, 1, 3]
-    case .dashDotDot: [4, 3, 1, 3, 1, 3]
-    case .longDash: [8, 3]
-    case .longDashDot: [8, 3, 1, 3]
-    case .shortDash: [4, 1]
-    case .shortDot: [1, 1]
-    case .shortDashDot: [4, 1, 1, 1]
-    case .shortDashDotDot: [4, 1, 1, 1, 1, 1]
-    }
   }
 }
 

@@ -27,7 +27,7 @@ public final class ElevationRaster: Sendable {
   private let file: RasterReader
   private let tiles: RasterTiles<RasterHeights>
   private let number: Int
-  private let reading = Mutex<Void>(())
+  private let turn = ReadingTurn()
 
   /// Opens a raster: GeoTIFF, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine.
   /// - Parameter path: absolute.
@@ -80,7 +80,7 @@ public final class ElevationRaster: Sendable {
       start = end
     }
     guard !missing.isEmpty else { return result }
-    try locked(isCancelled) { () throws(ReadError) in try read(missing, of: cells, grid, &result, isCancelled) }
+    try turn.taken(isCancelled) { () throws(ReadError) in try read(missing, of: cells, grid, &result, isCancelled) }
     return result
   }
 
@@ -117,7 +117,7 @@ public final class ElevationRaster: Sendable {
     for start in stride(from: 0, to: missing.count, by: Self.tilesAtOnce) {
       let some = missing[start..<min(start + Self.tilesAtOnce, missing.count)]
       let windows = some.map(grid.window(ofTile:))
-      let heights = try locked(isCancelled) { () throws(ReadError) in try file.heights(windows, isCancelled: isCancelled) }
+      let heights = try turn.taken(isCancelled) { () throws(ReadError) in try file.heights(windows, isCancelled: isCancelled) }
       var first = 0
       for (tile, window) in zip(some, windows) {
         tiles.keep(heights[first..<first + window.count], raster: number, tile: tile)
@@ -126,18 +126,6 @@ public final class ElevationRaster: Sendable {
       }
     }
     return cells
-  }
-
-  /// Waits until no other call reads.
-  private func locked<Value: Sendable>(
-    _ isCancelled: () -> Bool, _ body: () throws(ReadError) -> Value
-  ) throws(ReadError) -> Value {
-    while true {
-      guard !isCancelled() else { throw .cancelled }
-      let outcome = reading.withLockIfAvailable { _ in Result { () throws(ReadError) in try body() } }
-      if let outcome { return try outcome.get() }
-      pauseThread()
-    }
   }
 
   private func read(

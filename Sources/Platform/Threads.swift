@@ -60,8 +60,18 @@ public func monotonicNanoseconds() -> UInt64 {
   }
 #endif
 
-/// Lets other threads run for a millisecond.
-public func pauseThread() {
-  var time = timespec(tv_sec: 0, tv_nsec: 1_000_000)
-  nanosleep(&time, nil)
+/// Waits for what another thread gives free, and looks for it every millisecond: a thread that waits in a lock cannot be cancelled.
+///
+/// - Parameters:
+///   - check: called before each look; throws to cancel.
+///   - take: takes what is free; nil if nothing is.
+public func waitUntilFree<Value, Failure>(
+  checking check: () throws(Failure) -> Void, take: () throws(Failure) -> Value?
+) throws(Failure) -> Value {
+  while true {
+    try check()
+    if let value = try take() { return value }
+    var time = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+    nanosleep(&time, nil)
+  }
 }

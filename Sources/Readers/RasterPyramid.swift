@@ -22,7 +22,7 @@ public final class RasterPyramid: Sendable {
   /// The numbers of the tiles by bands and way of reduction.
   private let numbers = Mutex<[String: Int]>([:])
   private let statistics = Mutex<[Int: RasterStatistics?]>([:])
-  private let reading = Mutex<Void>(())
+  private let turn = ReadingTurn()
 
   /// Opens a raster: GeoTIFF, PNG and JPEG with a place, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine, MBTiles, GeoPackage.
   ///
@@ -70,7 +70,7 @@ public final class RasterPyramid: Sendable {
     }
     for start in stride(from: 0, to: missing.count, by: Self.tilesAtOnce) {
       let some = Array(missing[start..<min(start + Self.tilesAtOnce, missing.count)])
-      let read = try locked(isCancelled) { () throws(ReadError) in
+      let read = try turn.taken(isCancelled) { () throws(ReadError) in
         try file.pixels(some, level: level, bands: bands, isNearest: isNearest, isBytes: target.isBytes, isCancelled: isCancelled)
       }
       for (place, pixels) in zip(some, read) {
@@ -90,18 +90,6 @@ public final class RasterPyramid: Sendable {
     let found = RasterStatistics(try pixels(window, level: level, bands: [band], isNearest: true, isCancelled: isCancelled))
     statistics.withLock { $0[band] = found }
     return found
-  }
-
-  /// Waits until no other call reads.
-  private func locked<Value: Sendable>(
-    _ isCancelled: () -> Bool, _ body: () throws(ReadError) -> Value
-  ) throws(ReadError) -> Value {
-    while true {
-      guard !isCancelled() else { throw .cancelled }
-      let outcome = reading.withLockIfAvailable { _ in Result { () throws(ReadError) in try body() } }
-      if let outcome { return try outcome.get() }
-      pauseThread()
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 // Tiles of rasters that are kept for later questions, of all rasters together.
 
+import Platform
 import Reading
 import Synchronization
 
@@ -67,6 +68,23 @@ public final class RasterTiles<Tile: KeptTile>: Sendable {
         state.tiles[key] = nil
         state.bytes -= tile.tile.byteCount
       }
+    }
+  }
+}
+
+/// Lets one call at a time read a file.
+package final class ReadingTurn: Sendable {
+  private let reading = Mutex<Void>(())
+
+  package init() {}
+
+  /// Reads when no other call does.
+  package func taken<Value: Sendable>(
+    _ isCancelled: () -> Bool, by body: () throws(ReadError) -> Value
+  ) throws(ReadError) -> Value {
+    try waitUntilFree(checking: { () throws(ReadError) in if isCancelled() { throw .cancelled } }) { () throws(ReadError) -> Value? in
+      let outcome = reading.withLockIfAvailable { _ in Result { () throws(ReadError) in try body() } }
+      return try outcome?.get()
     }
   }
 }

@@ -36,10 +36,7 @@ final class WarmProcesses: Sendable {
   func run(
     _ request: ReaderRequest, _ file: CInt, _ isCancelled: () -> Bool
   ) throws(ProcessFault) -> (reply: ReaderReply, message: Message) {
-    while !takeTurn() {
-      guard !isCancelled() else { throw .cancelled }
-      pauseThread()
-    }
+    try awaitTurn(isCancelled)
     defer { state.withLock { $0.free += 1 } }
     // The warm process may have been killed meanwhile.
     if let warm = takeWarm(), let reply = try answer(warm, request, file, isCancelled) { return reply }
@@ -55,10 +52,7 @@ final class WarmProcesses: Sendable {
   func run(
     _ request: ReaderRequest, in process: ReaderHandle, _ file: CInt, _ isCancelled: () -> Bool
   ) throws(ProcessFault) -> (reply: ReaderReply, message: Message) {
-    while !takeTurn() {
-      guard !isCancelled() else { throw .cancelled }
-      pauseThread()
-    }
+    try awaitTurn(isCancelled)
     defer { state.withLock { $0.free += 1 } }
     guard let reply = try exchange(process, request, file, isCancelled) else { throw .ended(signal: process.endSignal()) }
     return reply
@@ -92,11 +86,9 @@ final class WarmProcesses: Sendable {
     }
   }
 
-  private func takeTurn() -> Bool {
-    state.withLock { state in
-      guard state.free > 0 else { return false }
-      state.free -= 1
-      return true
+  private func awaitTurn(_ isCancelled: () -> Bool) throws(ProcessFault) {
+    try waitUntilFree(checking: { () throws(ProcessFault) in if isCancelled() { throw .cancelled } }) { () throws(ProcessFault) -> Void? in
+      state.withLock { state in state.free > 0 ? state.free -= 1 : nil }
     }
   }
 

@@ -17,7 +17,7 @@ extension SimpleLineSymbol {
 }
 
 extension SimpleLineSymbol.Style {
-  fileprivate var dashes: Stroke.Dashes? {
+  var dashes: Stroke.Dashes? {
     switch self {
     case .solid: .solid
     case .dash: .dash

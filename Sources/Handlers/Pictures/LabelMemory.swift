@@ -73,16 +73,13 @@ package final class LabelMemory: Sendable {
       if kept.count > Self.limit, let oldest = kept.min(by: { $0.value.use < $1.value.use })?.key { kept[oldest] = nil }
       return entry
     }
-    while true {
-      let labels = try entry.labels.withLockIfAvailable { labels -> Placed in
+    return try waitUntilFree(checking: check) {
+      try entry.labels.withLockIfAvailable { labels -> Placed in
         if let labels { return labels }
         let placed = try place()
         if placed.size <= Self.sizeLimit { labels = placed }
         return placed
       }
-      if let labels { return labels }
-      try check()
-      pauseThread()
     }
   }
 }

@@ -172,12 +172,8 @@ extension GridFrame {
   /// Runs an analysis of the grid when there is room for it.
   func whenRoom<Result>(_ share: WorkShare, _ body: () throws -> Result) throws -> Result {
     guard width * height > Self.largeCount else { return try body() }
-    while !largeGrids.withLock({ count in
-      if count < Self.largeAtOnce { count += 1 } else { return false }
-      return true
-    }) {
-      try share.work?.checkCancelled()
-      pauseThread()
+    try waitUntilFree(checking: { try share.work?.checkCancelled() }) {
+      largeGrids.withLock { count -> Void? in count < Self.largeAtOnce ? count += 1 : nil }
     }
     defer { largeGrids.withLock { $0 -= 1 } }
     return try body()

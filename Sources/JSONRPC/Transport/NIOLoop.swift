@@ -69,3 +69,18 @@ final class NIOLoop: Loop {
     }
   }
 }
+
+extension NIOPipeBootstrap {
+  /// Channels of messages: a closed input leaves the output open, and reads are of a size that suits messages, one a turn of the loop.
+  convenience init(group: any EventLoop, handler: NIOLoopBound<some ChannelHandler>) {
+    self.init(group: group)
+    _ = channelOption(.allowRemoteHalfClosure, value: true)
+      .channelOption(
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 8 << 10, initial: 8 << 10, maximum: 128 << 10)
+      )
+      .channelOption(.maxMessagesPerRead, value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler.value) }
+      }
+  }
+}

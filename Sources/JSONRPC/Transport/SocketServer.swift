@@ -126,15 +126,7 @@ public final class SocketServer {
     }
     taken += 1
     let door = NIOLoopBound(Door(self, taken, input: descriptor, output: output), eventLoop: eventLoop)
-    NIOPipeBootstrap(group: eventLoop)
-      .channelOption(.allowRemoteHalfClosure, value: true)
-      .channelOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 8 << 10, initial: 8 << 10, maximum: 128 << 10)
-      )
-      .channelOption(.maxMessagesPerRead, value: 1)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(door.value) }
-      }
+    NIOPipeBootstrap(group: eventLoop, handler: door)
       .takingOwnershipOfDescriptors(input: descriptor, output: output)
       .whenFailure { [logger] error in logger.error("a connection cannot be used: \(error)") }
   }

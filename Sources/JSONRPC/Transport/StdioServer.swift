@@ -65,16 +65,7 @@ public enum StdioServer {
   private static func open(
     _ streams: StandardStreams, _ transport: PipeTransport, _ eventLoop: any EventLoop, _ logger: Logger
   ) {
-    let bound = NIOLoopBound(transport, eventLoop: eventLoop)
-    NIOPipeBootstrap(group: eventLoop)
-      .channelOption(.allowRemoteHalfClosure, value: true)
-      .channelOption(
-        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 8 << 10, initial: 8 << 10, maximum: 128 << 10)
-      )
-      .channelOption(.maxMessagesPerRead, value: 1)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(bound.value) }
-      }
+    NIOPipeBootstrap(group: eventLoop, handler: NIOLoopBound(transport, eventLoop: eventLoop))
       .takingOwnershipOfDescriptors(input: streams.input, output: streams.output)
       .whenFailure { error in
         logger.critical("standard streams cannot be used: \(error)")
