@@ -276,12 +276,7 @@ class Connection:
             self.kill()
 
     def _receive(self, body: bytes | Storage, attachments: memoryview | None) -> None:
-        try:
-            message = _wire.loads(body, attachments)
-        except ProtocolError:
-            raise
-        except ValueError as error:
-            raise ProtocolError(f"the server wrote what is no JSON ({error}): {bytes(body[:200])!r}") from error
+        message = _wire.loads(body, attachments)
         for one in message if isinstance(message, list) else [message]:
             if not isinstance(one, dict):
                 raise ProtocolError(f"the server wrote what is no message: {bytes(body[:200])!r}")
