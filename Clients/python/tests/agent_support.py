@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import stat
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, AsyncIterator, Sequence
+from typing import Any, AsyncIterator
 
-from support import FAKE, ROOT, child_environment, real_server
-
-FIXTURES = ROOT / "Tests" / "Fixtures"
+from support import child_environment, FAKE, FIXTURES, real_server
 
 
 def environment() -> dict[str, str]:

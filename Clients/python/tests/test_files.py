@@ -21,12 +21,9 @@ from base64 import b64decode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from support import ROOT, real_server
+from support import FIXTURES, needs_server, SERVER
 
 import geomodel
-
-SERVER = real_server()
-FIXTURES = ROOT / "Tests" / "Fixtures"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -76,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class NetworkTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         service = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -288,7 +285,7 @@ def print_public_redirects() -> None:
     print(json.dumps(asyncio.run(check())))
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class ScarcityTests(unittest.IsolatedAsyncioTestCase):
     """What a reader needs and the system does not have is named."""
 
@@ -342,7 +339,7 @@ class ScarcityTests(unittest.IsolatedAsyncioTestCase):
             self.assertIn("/proc is not mounted", str(error))
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class LiveDatabaseTests(unittest.IsolatedAsyncioTestCase):
     async def test_a_database_in_use_shows_its_committed_rows(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -374,7 +371,7 @@ WGS84 = (
 )
 
 
-@unittest.skipUnless(SERVER, "no built server: swift build, or set GEOMODEL_SERVER")
+@needs_server
 class ReferenceFileTests(unittest.IsolatedAsyncioTestCase):
     """Spatial references whose definitions name files: PROJ opens none but its own."""
 

@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from support import FAKE, ROOT, child_environment, real_server
+from support import child_environment, FAKE, needs_server, ROOT, SERVER
 
 import geomodel
 from geomodel._outline import nodes_of
 from geomodel._results import Result
 
-SERVER = real_server()
 HAS_KERNEL = all(importlib.util.find_spec(name) for name in ("nbclient", "ipykernel", "anywidget"))
 BROWSER = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -85,7 +84,7 @@ def text_of(markup: str) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", markup).split())
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class TableTests(unittest.TestCase):
     def setUp(self) -> None:
         self.server = geomodel.launch_sync(SERVER, root_path=ROOT / "Tests" / "Fixtures")
@@ -131,7 +130,7 @@ class TableTests(unittest.TestCase):
         self.assertRegex(shown, r'title="Resident memory[^"]*\(byte\)">residentBytes</th><td[^>]*>\d+</td>')
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class PictureTests(unittest.TestCase):
     def setUp(self) -> None:
         self.server = geomodel.launch_sync(SERVER, root_path=ROOT / "Tests" / "Fixtures")

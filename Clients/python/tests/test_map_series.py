@@ -8,13 +8,13 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from picture_worlds import SERVER, color, decoded, part
-from support import ROOT
+from picture_worlds import decoded
+from support import needs_server, ROOT, SERVER
 
 import geomodel
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class SeriesTests(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

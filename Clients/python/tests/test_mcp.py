@@ -17,13 +17,12 @@ from typing import Any, Awaitable, Callable
 
 from agent_support import agent, command, fake, raw_agent, refused, script, temporary, text_of, told
 from pixels import pixels
-from support import ROOT, SOURCE, child_environment, real_server
+from support import child_environment, ROOT, SERVER, SOURCE
 
 from geomodel import mcp
 from geomodel._generated.errors import KIND_TO_ERROR
 from geomodel.mcp import _advice, _answers
 
-SERVER = real_server()
 needs_mcp = unittest.skipUnless(mcp.is_available() and SERVER, "no mcp, or no server")
 BYTES = _answers.BYTES
 

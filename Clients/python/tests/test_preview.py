@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import importlib.util
 import json
 import os
 import shutil
@@ -22,12 +21,11 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 from browser import BROWSER, Browser, Page
-from support import ROOT, child_environment, real_server
+from support import child_environment, needs_server, ROOT, SERVER
 
 import geomodel
 from geomodel import _page
 
-SERVER = real_server()
 FILES = Path(_page.__file__).parent / "_preview"
 HAS_MAPLIBRE = SERVER is not None and len(_page.folders([SERVER])) > 1
 CENTER = {"type": "centerAndScale", "center": {"type": "Point", "coordinates": [8.5, 47.3]}, "targetScale": 1_000_000, "spatialReference": "EPSG:4326"}
@@ -72,7 +70,7 @@ class Shared(unittest.TestCase):
         return connection.getresponse()
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class DoorTests(Shared):
     def test_the_page_and_its_files_are_served_to_those_who_know_the_token(self) -> None:
         self.start()
@@ -126,7 +124,7 @@ class DoorTests(Shared):
         self.assertEqual(self.url, before)
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class CommandTests(Shared):
     def run_command(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -9,9 +9,7 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from support import ROOT, SOURCE, child_environment, real_server
-
-SERVER = real_server()
+from support import child_environment, needs_server, ROOT, SERVER, SOURCE
 
 
 # What the fragments take for granted.
@@ -40,7 +38,7 @@ def block(text: str, before: str, language: str = "") -> str:
     return found[1]
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class ReadmeTests(unittest.TestCase):
     def run_python(self, code: str) -> str:
         with tempfile.TemporaryDirectory() as folder:

@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from support import ROOT, real_server
+from support import FIXTURES, needs_server, ROOT, SERVER
 
 import geomodel
 from geomodel import _wire
 from geomodel._limits import Limits
 from geomodel.conformance.__main__ import main as conformance
 
-SERVER = real_server()
-FIXTURES = ROOT / "Tests" / "Fixtures"
 POINT = {"type": "Point", "coordinates": [2.35, 48.86]}
 
 
@@ -35,7 +33,7 @@ class Shape:
     __geo_interface__ = POINT
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class RealTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         self.server = await geomodel.launch(SERVER, root_path=FIXTURES)
@@ -316,7 +314,7 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         self.assertLess(time.monotonic() - begin, 10)
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class SyncPartsTests(unittest.TestCase):
     def test_results_in_parts_where_calls_block(self) -> None:
         with geomodel.launch_sync(SERVER) as server:

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from browser import BROWSER, Browser, Picture
-from support import real_server
+from support import needs_server, SERVER
 
 import geomodel
 
-SERVER = real_server()
 REACH = 6378137 * math.pi
 # The denominator of zoom 0 with tiles of 512 pixels of 96 dpi.
 SCALE = 2 * REACH / 512 / (0.0254 / 96)
@@ -70,7 +69,7 @@ def rectangle(west: float, south: float, east: float, north: float) -> list[list
     return [[west, south], [east, south], [east, north], [west, north], [west, south]]
 
 
-@unittest.skipIf(SERVER is None, "no server")
+@needs_server
 @unittest.skipUnless(has("mapbox_vector_tile"), "no mapbox-vector-tile")
 class TilesTest(unittest.TestCase):
     def setUp(self) -> None:
@@ -295,7 +294,7 @@ class TilesTest(unittest.TestCase):
         self.assertIn("maxzoom", label)
 
 
-@unittest.skipIf(SERVER is None, "no server")
+@needs_server
 class PublishTest(unittest.TestCase):
     def setUp(self) -> None:
         assert SERVER is not None

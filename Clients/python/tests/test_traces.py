@@ -22,10 +22,9 @@ import geomodel
 from geomodel._generated import types
 from geomodel.conformance.__main__ import main as conformance
 from geomodel.conformance.runner import Case, Runner
-from support import real_server
+from support import needs_server, SERVER
 from test_feeds import FIX, observation, sentence
 
-SERVER = real_server()
 CAP = 40_000  # Bytes of a message.
 POINT = {"type": "Point", "coordinates": [1, 2]}
 
@@ -97,7 +96,7 @@ def session(rng: random.Random, headers: bool) -> bytes:
     return stream + rng.choice(ends)
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class TraceTests(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
