@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import child_environment, FIXTURES, SERVER
+from support import FIXTURES, SERVER, child_environment
 
 WORLD, CITIES = "naturalearth_110m.gpkg", "cities.fgb"
 COMMAND = [sys.executable, "-m", "geomodel"]

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

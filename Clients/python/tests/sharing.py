@@ -16,7 +16,7 @@ import unittest
 from pathlib import Path
 from typing import Any, AsyncIterator
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 from geomodel.errors import GeoModelError

@@ -17,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 from support import FAKE, SERVER
+
 import geomodel
 from geomodel._limits import Limits
 from geomodel._packed import Attachments, PackedColumn, attached, pack

@@ -17,7 +17,7 @@ import unittest
 from pathlib import Path
 
 from command_line import CITIES, COMMAND, WORLD, CommandLine, environment, names, run
-from support import FIXTURES, needs_server, SOURCE
+from support import FIXTURES, SOURCE, needs_server
 
 
 @needs_server

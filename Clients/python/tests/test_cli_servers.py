@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 from command_line import CITIES, COMMAND, CommandLine, Done, environment, run
-from support import FIXTURES, needs_server, SERVER
+from support import FIXTURES, SERVER, needs_server
 
 
 class Terminal:

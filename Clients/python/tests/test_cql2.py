@@ -12,7 +12,7 @@ import re
 import unittest
 from typing import Any, Callable, Iterator
 
-from support import needs_server, ROOT, SERVER
+from support import ROOT, SERVER, needs_server
 
 import geomodel
 

@@ -4,7 +4,7 @@ import json
 import unittest
 from typing import Any, Iterator
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

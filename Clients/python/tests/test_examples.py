@@ -12,9 +12,9 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import child_environment, ROOT, SERVER, TESTS
-
 from comparison import Comparison
+from support import ROOT, SERVER, TESTS, child_environment
+
 from geomodel.conformance.runner import Case
 
 CASES = ROOT / "Protocol" / "conformance" / "examples"

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Awaitable, Callable
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

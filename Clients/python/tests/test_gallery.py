@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pixels import pixels
-from support import child_environment, ROOT, SERVER, TESTS
+from support import ROOT, SERVER, TESTS, child_environment
 
 import geomodel
 

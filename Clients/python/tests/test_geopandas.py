@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 from unittest import mock
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 from geomodel import EncodeError, _bulk

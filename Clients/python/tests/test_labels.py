@@ -9,7 +9,7 @@ import unittest
 from typing import Any, Callable, Iterator
 
 from picture_worlds import PLACEMENTS, SIDES, WORLDS, Estimated
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from picture_worlds import decoded
-from support import needs_server, ROOT, SERVER
+from support import ROOT, SERVER, needs_server
 
 import geomodel
 

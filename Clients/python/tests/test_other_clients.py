@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import child_environment, needs_server, ROOT, SERVER, TESTS
+from support import ROOT, SERVER, TESTS, child_environment, needs_server
 
 CLIENTS = TESTS / "real_clients"
 EXPECTED = ["title Zürich", "error -31010", "heard state/changed", "exit 0"]

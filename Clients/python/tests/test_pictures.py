@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from picture_worlds import PIXELS, WORLDS, Estimated, World, decoded
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

@@ -9,8 +9,7 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from support import child_environment, needs_server, ROOT, SERVER, SOURCE
-
+from support import ROOT, SERVER, SOURCE, child_environment, needs_server
 
 # What the fragments take for granted.
 BLOCKING = f"""import geomodel

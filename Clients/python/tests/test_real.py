@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from support import FIXTURES, needs_server, ROOT, SERVER
+from support import FIXTURES, ROOT, SERVER, needs_server
 
 import geomodel
 from geomodel import _wire

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pixels import Pixels, pixels
-from support import needs_server, ROOT, SERVER
+from support import ROOT, SERVER, needs_server
 
 import geomodel
 

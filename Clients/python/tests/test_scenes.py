@@ -13,8 +13,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import FIXTURES, needs_server
 from picture_worlds import Place, World, decoded
+from support import FIXTURES, needs_server
 
 import geomodel
 

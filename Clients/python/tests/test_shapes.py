@@ -6,7 +6,7 @@ import random
 import unittest
 from typing import Any
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

@@ -9,7 +9,7 @@ import statistics
 import unittest
 from typing import Any
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

@@ -18,7 +18,7 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any, Callable
 
 import support
+from support import SERVER, needs_server
+from test_feeds import FIX, observation, sentence
+
 import geomodel
 from geomodel._generated import types
 from geomodel.conformance.__main__ import main as conformance
 from geomodel.conformance.runner import Case, Runner
-from support import needs_server, SERVER
-from test_feeds import FIX, observation, sentence
 
 CAP = 40_000  # Bytes of a message.
 POINT = {"type": "Point", "coordinates": [1, 2]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 import warnings
 
-from support import needs_server, SERVER
+from support import SERVER, needs_server
 
 import geomodel
 
