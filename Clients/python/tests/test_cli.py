@@ -213,6 +213,8 @@ class FailureTests(CommandLine):
 
     def test_a_wrong_command_line_is_status_2(self) -> None:
         self.assertIn("cities, countries", self.refused(2, "query", WORLD))
+        self.assertIn("give one by --layer: cities, countries", self.refused(2, "query", WORLD))
+        self.assertIn("give one by --join-layer: cities, countries; `geomodel join --help`", self.refused(2, "join", CITIES, WORLD))
         self.assertIn("no layer 'citis'", self.refused(2, "query", WORLD, "--layer", "citis"))
         for words in (
             ("query", CITIES, "--bbox", "1,2,3"), ("query", CITIES, "--bbox", "1,2,3,nan"), ("query", CITIES, "--limit", "-1"),
