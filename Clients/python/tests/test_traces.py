@@ -54,7 +54,8 @@ STEADY = [
     b"[" + call("session/echo", id=1) + b"," + call("session/echo", id="1") + b',{"$ref":"a"},' + call("exit/not") + b"]",
     b"{", b'{"a":1,"a":2}', b'{"${tmp}":"${tmp}"', b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":1e999}}',
     b'{"v":"\xff\xfe ${tmp}"}', b'{"v":"\\ud800"}', b'{"v":"\x00"}', b'{"v":99999999999999999999}', b'{"\\u0000":1}', b"{\x80",
-    b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":' + b"[" * 1900 + b"]" * 1900 + b"}}",
+    # Python 3.12 reads no more than 1,500 levels, whatever its limit is.
+    b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":' + b"[" * 1400 + b"]" * 1400 + b"}}",
     b"[" * 3000 + b"]" * 3000, call("session/echo", {"v": "x" * (CAP - 100)}, id="long"), b"{" + b'"$ref' * CAP,
     call("overlay/create", {"id": "o", "view": "v"}, id=1), call("overlay/close", {"overlay": "o"}, id=1),
     call("overlay/addGraphics", {"overlay": "o", "graphics": [{"geometry": POINT, "attributes": {"$ref": "a", "$": "${tmp}"}}]}, id=1),
