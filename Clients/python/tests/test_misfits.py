@@ -114,7 +114,7 @@ class MisfitTests(unittest.IsolatedAsyncioTestCase):
                     if isinstance(outcome, BaseException):
                         self.assertIsInstance(outcome, geomodel.Error)
 
-        with self.assertNoLogs("geomodel", "WARNING"), self.assertNoLogs("asyncio", "WARNING"):
+        with self.assertNoLogs("geomodel", "WARNING"), self.assertNoLogs("asyncio", "ERROR"):
             await asyncio.gather(*map(checked, commands))
 
         async def cleared() -> None:
