@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import stat
 import sys
 import tempfile
+import unittest
 from pathlib import Path
-from typing import Any, AsyncIterator, Sequence
+from typing import Any, AsyncIterator
 
-from support import FAKE, ROOT, child_environment, real_server
+from support import FAKE, FIXTURES, SERVER, child_environment
 
-FIXTURES = ROOT / "Tests" / "Fixtures"
+from geomodel import mcp
+from geomodel.mcp import _answers
+
+needs_mcp = unittest.skipUnless(mcp.is_available() and SERVER, "no mcp, or no server")
+
+# The most that an answer may have.
+BYTES = _answers.BYTES
 
 
 def environment() -> dict[str, str]:
     """For the agent's child: the MCP packages pass only a few variables on by themselves."""
-    given = real_server()
-    return {**child_environment(), **({"GEOMODEL_SERVER": given} if given else {})}
+    return {**child_environment(), **({"GEOMODEL_SERVER": SERVER} if SERVER else {})}
 
 
 def command(*flags: str) -> list[str]:

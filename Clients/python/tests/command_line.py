@@ -13,10 +13,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import ROOT, child_environment, real_server
+from support import FIXTURES, SERVER, child_environment
 
-SERVER = real_server()
-FIXTURES = ROOT / "Tests" / "Fixtures"
 WORLD, CITIES = "naturalearth_110m.gpkg", "cities.fgb"
 COMMAND = [sys.executable, "-m", "geomodel"]
 # A shell lets what it starts in the background ignore Control-C, and so would the commands that tests interrupt.

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
@@ -18,8 +18,6 @@ try:
 except ImportError:
     geopandas = None
 
-SERVER = real_server()
-FIXTURES = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
 
 GEOMETRIES: list[Any] = [
     {"type": "Point", "coordinates": [7.5, 51.25]},
@@ -56,7 +54,7 @@ def shape(geometry: Any) -> Any:
 
 
 @unittest.skipIf(geopandas is None, "no geopandas")
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class ExportCase(unittest.TestCase):
     def setUp(self) -> None:
         self.server = geomodel.launch_sync(SERVER)

@@ -12,9 +12,8 @@ import subprocess
 import zlib
 from typing import Any, Iterator
 
-from support import real_server
+from support import SERVER
 
-SERVER = real_server()
 # More for a search by hand.
 WORLDS, PIXELS = int(os.environ.get("GEOMODEL_PICTURES", "12")), 60
 MAPS = ["EPSG:3857", "EPSG:3857", "EPSG:4326", "EPSG:25832", "EPSG:3035", "EPSG:3995", "ESRI:54030"]

@@ -16,12 +16,11 @@ import unittest
 from pathlib import Path
 from typing import Any, AsyncIterator
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 from geomodel.errors import GeoModelError
 
-SERVER = real_server()
 POINT = {"type": "Point", "coordinates": [7.4, 46.9]}
 
 
@@ -102,7 +101,7 @@ class WebSocket:
         self.socket.close()
 
 
-@unittest.skipUnless(SERVER, "no built server: swift build, or set GEOMODEL_SERVER")
+@needs_server
 class Sharing(unittest.IsolatedAsyncioTestCase):
     """A folder of servers, which end with the test."""
 

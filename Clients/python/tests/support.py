@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import sys
+import unittest
 from pathlib import Path
 from typing import Iterator
 
@@ -35,6 +36,11 @@ def real_server() -> str | None:
         if path.is_file():
             return str(path)
     return None
+
+
+SERVER = real_server()
+FIXTURES = ROOT / "Tests" / "Fixtures"
+needs_server = unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
 
 
 def child_environment() -> dict[str, str]:

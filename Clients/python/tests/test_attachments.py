@@ -16,8 +16,8 @@ import unittest
 from typing import Any
 from unittest import mock
 
-import support
-from support import FAKE
+from support import FAKE, SERVER
+
 import geomodel
 from geomodel._limits import Limits
 from geomodel._packed import Attachments, PackedColumn, attached, pack
@@ -206,9 +206,6 @@ class AttachingTests(unittest.IsolatedAsyncioTestCase):
             os.kill(server.pid, signal.SIGKILL)
             with self.assertRaises(geomodel.ServerDiedError):
                 await call
-
-
-SERVER = support.real_server()
 
 
 @unittest.skipIf(SERVER is None or numpy is None, "no server, or no numpy")

@@ -16,11 +16,11 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from command_line import CITIES, COMMAND, FIXTURES, SERVER, WORLD, CommandLine, environment, names, run
-from support import SOURCE
+from command_line import CITIES, COMMAND, WORLD, CommandLine, environment, names, run
+from support import FIXTURES, SOURCE, needs_server
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class AskingTests(CommandLine):
     def test_info_is_an_aligned_table(self) -> None:
         self.assertEqual(self.good("info", WORLD).out, textwrap.dedent("""\
@@ -129,7 +129,7 @@ class AskingTests(CommandLine):
         self.assertTrue(rows and {row["iso_a3"] for row in rows} == {"FRA"})
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class PipeTests(CommandLine):
     def test_features_go_through_pipes_in_all_three_forms(self) -> None:
         for form in ("geojsonl", "geojsonseq", "geojson"):
@@ -156,7 +156,7 @@ class PipeTests(CommandLine):
         self.assertEqual((done.returncode, done.stderr), (4, b"geomodel: system: No space left on device\n"))
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class WritingTests(CommandLine):
     def test_a_file_is_converted_to_each_format_and_back(self) -> None:
         for suffix in ("gpkg", "geojson", "geojsonl", "csv", "shp", "kml", "gpx", "fgb"):
@@ -194,7 +194,7 @@ class WritingTests(CommandLine):
         self.assertIn("is not in all as the features are: ", done.err)
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class FailureTests(CommandLine):
     def test_an_error_is_one_line_that_says_what_to_do(self) -> None:
         self.assertIn("fileNotFound: There is no file ", self.refused(1, "info", "nowhere.gpkg"))
@@ -213,6 +213,8 @@ class FailureTests(CommandLine):
 
     def test_a_wrong_command_line_is_status_2(self) -> None:
         self.assertIn("cities, countries", self.refused(2, "query", WORLD))
+        self.assertIn("give one by --layer: cities, countries", self.refused(2, "query", WORLD))
+        self.assertIn("give one by --join-layer: cities, countries; `geomodel join --help`", self.refused(2, "join", CITIES, WORLD))
         self.assertIn("no layer 'citis'", self.refused(2, "query", WORLD, "--layer", "citis"))
         for words in (
             ("query", CITIES, "--bbox", "1,2,3"), ("query", CITIES, "--bbox", "1,2,3,nan"), ("query", CITIES, "--limit", "-1"),
@@ -246,7 +248,7 @@ class FailureTests(CommandLine):
         self.assertIn("speaks another protocol", self.refused(3, "info", CITIES, "--server", other))
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class RenderTests(CommandLine):
     def size(self, data: bytes) -> tuple[int, int]:
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")

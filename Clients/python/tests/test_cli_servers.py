@@ -11,7 +11,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from command_line import CITIES, COMMAND, FIXTURES, SERVER, CommandLine, Done, environment, run
+from command_line import CITIES, COMMAND, CommandLine, Done, environment, run
+from support import FIXTURES, SERVER, needs_server
 
 
 class Terminal:
@@ -34,7 +35,7 @@ class Terminal:
         return True
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class TerminalTests(CommandLine):
     def shown(self, *words: str, **env: str) -> str:
         """What a command writes on a terminal."""
@@ -111,7 +112,7 @@ class TerminalTests(CommandLine):
             self.assertEqual(os.listdir(self.folder), [])
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class ServerTests(CommandLine):
     def attached(self) -> str:
         """A stand-in for `geomodel-server --attach map`: a server of its own, with a map that is renamed when the pipe `rename` is opened."""

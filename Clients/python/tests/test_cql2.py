@@ -12,11 +12,10 @@ import re
 import unittest
 from typing import Any, Callable, Iterator
 
-from support import ROOT, real_server
+from support import ROOT, SERVER, needs_server
 
 import geomodel
 
-SERVER = real_server()
 FILES = ROOT / "Tests" / "Fixtures"
 # The fields of the suite's data sources, of which the others here have other names or none.
 NAMES = {"NAME": "name", "POP_EST": "pop_est"}
@@ -57,7 +56,7 @@ def column(type: str, texts: list[str]) -> list[Any]:
     return [read(text) if text else None for text in texts]
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class CQL2Tests(unittest.TestCase):
     server: geomodel.SyncServer
 

@@ -4,11 +4,9 @@ import json
 import unittest
 from typing import Any, Iterator
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
-
-SERVER = real_server()
 
 
 def references(value: Any) -> Iterator[str]:
@@ -22,7 +20,7 @@ def references(value: Any) -> Iterator[str]:
             yield from references(member)
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class DiscoveryTests(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:

@@ -12,12 +12,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import ROOT, TESTS, child_environment, real_server
-
 from comparison import Comparison
+from support import ROOT, SERVER, TESTS, child_environment
+
 from geomodel.conformance.runner import Case
 
-SERVER = real_server()
 CASES = ROOT / "Protocol" / "conformance" / "examples"
 # The demonstration is no rebuilt original, and `make demo` runs it: it writes 100 MB.
 EXAMPLES = sorted(path for path in (TESTS.parent / "examples").glob("*.py") if not path.stem.startswith("demo"))

@@ -14,7 +14,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from exporting import FIXTURES, GEOMETRIES, PROPERTIES, SERVER, ExportCase, collection, shape
+from exporting import GEOMETRIES, PROPERTIES, ExportCase, collection, shape
+from support import FIXTURES, needs_server
 
 import geomodel
 
@@ -35,7 +36,7 @@ def as_text(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @unittest.skipIf(geopandas is None, "no geopandas")
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class ExportTests(ExportCase):
     def test_all_types_come_back(self) -> None:
         layer = self.layer(data=collection(GEOMETRIES * 3))

@@ -10,7 +10,8 @@ import unittest
 from contextlib import closing
 from typing import Any
 
-from exporting import FIXTURES, GEOMETRIES, SERVER, ExportCase, collection, shape
+from exporting import GEOMETRIES, ExportCase, collection, shape
+from support import FIXTURES, needs_server
 
 import geomodel
 
@@ -23,7 +24,7 @@ except ImportError:
 
 
 @unittest.skipIf(geopandas is None, "no geopandas")
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class FormatTests(ExportCase):
     def check_shapes(self, mine: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
         self.assertEqual(len(mine), len(theirs))

@@ -9,11 +9,10 @@ import unittest
 from pathlib import Path
 from typing import Any, Awaitable, Callable
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
-SERVER = real_server()
 FIX = "$GPGGA,{0},4851.6000,N,00221.0000,E,1,08,0.9,35.0,M,47.0,M,,"
 
 
@@ -31,7 +30,7 @@ def observation(track: str, x: float, second: int) -> str:
     )
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class FeedTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

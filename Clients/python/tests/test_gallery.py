@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pixels import pixels
-from support import ROOT, TESTS, child_environment, real_server
+from support import ROOT, SERVER, TESTS, child_environment
 
 import geomodel
 
 GALLERY = TESTS.parent / "examples" / "gallery"
-SERVER = real_server()
 
 
 class Expected(NamedTuple):

@@ -6,7 +6,7 @@ import random
 import unittest
 from typing import Any
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
@@ -17,7 +17,6 @@ try:
 except ImportError:
     pyproj = None
 
-SERVER = real_server()
 WGS84 = "EPSG:4326"
 
 
@@ -57,7 +56,7 @@ def outline(area: Any) -> Any:
 
 
 @unittest.skipIf(pyproj is None, "no pyproj")
-@unittest.skipIf(SERVER is None, "no server")
+@needs_server
 class GeodeticTests(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:

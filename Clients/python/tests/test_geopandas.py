@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 from unittest import mock
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 from geomodel import EncodeError, _bulk
@@ -25,8 +25,6 @@ try:
     import shapely
 except ImportError:
     geopandas = None
-
-SERVER = real_server()
 
 
 def frame(columns: dict[str, Any], shapes: list[Any], **options: Any) -> Any:
@@ -151,7 +149,7 @@ class FrameTests(unittest.TestCase):
 
 
 @unittest.skipIf(geopandas is None, "no geopandas")
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class RealFrameTests(unittest.TestCase):
     """What comes of it."""
 
@@ -302,7 +300,7 @@ class RealFrameTests(unittest.TestCase):
 
 
 @unittest.skipIf(geopandas is None, "no geopandas")
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class AsyncFrameTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         self.server = await geomodel.launch(SERVER)

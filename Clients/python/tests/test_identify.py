@@ -8,7 +8,7 @@ import random
 import unittest
 from typing import Any
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
@@ -20,7 +20,6 @@ try:
 except ImportError:
     shapely = None
 
-SERVER = real_server()
 REFERENCES = ["EPSG:3857", "EPSG:4326", "EPSG:25832", "EPSG:3035"]
 GRAPHICS, QUESTIONS = 100, 12
 # What is as near as this to the edge of the tolerance may be found or not.
@@ -140,7 +139,7 @@ def distance(shape: Any, symbols: list[dict[str, Any]], pick: Any) -> float:
     return min(found)
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 @unittest.skipIf(shapely is None, "no shapely")
 class IdentifyTests(unittest.TestCase):
     def test_graphics_are_found_as_shapely_measures_them(self) -> None:

@@ -8,7 +8,7 @@ import random
 import unittest
 from typing import Any
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
@@ -18,7 +18,6 @@ try:
 except ImportError:
     geopandas = None
 
-SERVER = real_server()
 RELATIONS = ["intersects", "within", "contains", "crosses", "overlaps", "touches"]
 
 
@@ -29,7 +28,7 @@ def numbers(column: Any) -> list[Any]:
 
 
 @unittest.skipIf(geopandas is None, "no geopandas")
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class JoinTests(unittest.TestCase):
     def setUp(self) -> None:
         self.random = random.Random(12)

@@ -8,7 +8,8 @@ import random
 import unittest
 from typing import Any, Callable, Iterator
 
-from picture_worlds import PLACEMENTS, SERVER, SIDES, WORLDS, Estimated, part, symbol
+from picture_worlds import PLACEMENTS, SIDES, WORLDS, Estimated
+from support import SERVER, needs_server
 
 import geomodel
 
@@ -58,7 +59,7 @@ def from_line(x: float, y: float, line: list[Any]) -> float:
     return min(edge(a, b) for a, b in zip(line, line[1:]))
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class LabelTests(unittest.TestCase):
     def setUp(self) -> None:
         self.server = Estimated()
@@ -194,7 +195,7 @@ class LabelTests(unittest.TestCase):
         self.assertEqual(self.server.labels()["labels"], [])
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class FoundLabelTests(unittest.TestCase):
     """Placed labels are kept for `view/identify` until something changes that they depend on: `view/labels` places them anew."""
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import base64
+import re
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 from typing import Any
 
-from picture_worlds import SERVER, color, decoded, part
-from support import ROOT
+from picture_worlds import decoded
+from support import ROOT, SERVER, needs_server
 
 import geomodel
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class SeriesTests(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -44,7 +46,9 @@ class SeriesTests(unittest.TestCase):
         written = file.read_bytes()
         self.assertEqual((series["bytes"], series["pages"][29]), (len(written), {"id": 29, "title": "No. 29"}))
         self.assertTrue(written.startswith(b"%PDF") and written.rstrip().endswith(b"%%EOF"))
-        self.assertIn(b"/Count 30", written)
+        # From 1.18 on Cairo compresses what is no picture.
+        packed = re.findall(rb"/Type /ObjStm.*?stream\n(.*?)\nendstream", written, re.S)
+        self.assertIn(b"/Count 30", b"".join([written, *map(zlib.decompress, packed)]))
         self.assertTrue(seen)
 
     def test_pages_show_their_features(self) -> None:

@@ -13,14 +13,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import ROOT, TESTS, child_environment, real_server
+from support import ROOT, SERVER, TESTS, child_environment, needs_server
 
-SERVER = real_server()
 CLIENTS = TESTS / "real_clients"
 EXPECTED = ["title Zürich", "error -31010", "heard state/changed", "exit 0"]
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class FirstAnswerTests(unittest.TestCase):
     """The programs of `Protocol/clients.md`, each where its language is installed."""
 
@@ -52,7 +51,7 @@ class FirstAnswerTests(unittest.TestCase):
 
 
 @unittest.skipUnless(os.environ.get("GEOMODEL_REAL_CLIENTS") == "1", "GEOMODEL_REAL_CLIENTS is not 1")
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class OtherClientTests(unittest.TestCase):
     def check(self, *command: str) -> None:
         done = subprocess.run(

@@ -13,12 +13,13 @@ import struct
 import unittest
 from pathlib import Path
 
-from picture_worlds import PIXELS, SERVER, WORLDS, Estimated, World, decoded, symbol
+from picture_worlds import PIXELS, WORLDS, Estimated, World, decoded
+from support import SERVER, needs_server
 
 import geomodel
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class PickTests(unittest.TestCase):
     def test_what_is_picked_is_what_is_identified(self) -> None:
         first = int(os.environ.get("GEOMODEL_PICTURES_SEED", "0"))
@@ -33,7 +34,7 @@ class PickTests(unittest.TestCase):
         self.assertGreater(labelled, 0)
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class PainterTests(unittest.TestCase):
     def setUp(self) -> None:
         self.server = Estimated()
@@ -68,7 +69,7 @@ def read(file: Path) -> bytes:
     return b""
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class PixelTests(unittest.TestCase):
     def test_pixels_have_the_colours_of_what_is_picked(self) -> None:
         server = Estimated()

@@ -9,10 +9,7 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from support import ROOT, SOURCE, child_environment, real_server
-
-SERVER = real_server()
-
+from support import ROOT, SERVER, SOURCE, child_environment, needs_server
 
 # What the fragments take for granted.
 BLOCKING = f"""import geomodel
@@ -40,7 +37,7 @@ def block(text: str, before: str, language: str = "") -> str:
     return found[1]
 
 
-@unittest.skipIf(SERVER is None, "no server was built")
+@needs_server
 class ReadmeTests(unittest.TestCase):
     def run_python(self, code: str) -> str:
         with tempfile.TemporaryDirectory() as folder:
@@ -90,8 +87,12 @@ class ReadmeTests(unittest.TestCase):
         self.assertEqual(self.run_python(block(text, '`edits="deferred"` sends', "python")), "Draft\nParis 1\n")
 
     @unittest.skipIf(importlib.util.find_spec("geopandas") is None, "no geopandas")
-    def test_the_script_with_geopandas(self) -> None:
+    def test_the_scripts_with_geopandas(self) -> None:
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            heights = block(text, "## Heights and rasters", "python").replace('"dem.png"', repr(f"{folder}/dem.png"))
+            self.assertEqual(self.run_python(heights), "[513.0, 363.0]\n")
+            self.assertTrue((Path(folder) / "dem.png").read_bytes().startswith(b"\x89PNG"))
         self.assertEqual(self.run_python(block(text, "## GeoPandas", "python")), "[4] EPSG:4326 [9.0014]\n")
 
     def test_the_fragments_of_the_client(self) -> None:

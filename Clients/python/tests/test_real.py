@@ -13,22 +13,27 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from support import ROOT, deep_recursion, real_server
+from support import FIXTURES, ROOT, SERVER, needs_server
 
 import geomodel
+from geomodel import _wire
 from geomodel._limits import Limits
 from geomodel.conformance.__main__ import main as conformance
 
-SERVER = real_server()
-FIXTURES = ROOT / "Tests" / "Fixtures"
 POINT = {"type": "Point", "coordinates": [2.35, 48.86]}
+
+
+def nested(word: str, levels: int) -> Any:
+    """Writes nested lists in place of a word: Python itself writes fewer levels, how many depends on its version."""
+    text, lists = _wire._text, "[" * levels + "]" * levels
+    return mock.patch.object(_wire, "_text", lambda message, **more: text(message, **more).replace(f'"{word}"', lists))
 
 
 class Shape:
     __geo_interface__ = POINT
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class RealTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         self.server = await geomodel.launch(SERVER, root_path=FIXTURES)
@@ -165,8 +170,9 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             await self.server.location.push(location_source="phone", locations=places[:4])
             await self.server.location.push(location_source="phone", locations=places[4:])
             await self.server.location.close(location_source="phone")
-            heard = [[item["position"]["coordinates"][0] async for item in each] for each in (every, newest)]
-        self.assertEqual(heard, [[0, 1, 2, 3, 4], [4]])
+            # Not one within the other: Python 3.10 has no such comprehensions.
+            self.assertEqual([item["position"]["coordinates"][0] async for item in every], [0, 1, 2, 3, 4])
+            self.assertEqual([item["position"]["coordinates"][0] async for item in newest], [4])
 
     async def test_a_replica_follows(self) -> None:
         await self.view()
@@ -271,18 +277,15 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual((status, out.getvalue().splitlines()[-1]), (0, "1 passed, 0 failed"), out.getvalue())
 
     async def test_what_the_server_refuses_as_a_whole_never_makes_a_caller_wait(self) -> None:
-        deep: Any = []
-        for _ in range(2100):
-            deep = [deep]
         limits, self.server._connection.limits = self.server._connection.limits, Limits()
         self.assertEqual(limits, Limits(64 << 20, 4_000_000))
         # Without the client's own look; what the server says has to be worth as much. Each is refused under its own id.
-        with mock.patch.object(Limits, "check"), deep_recursion(), self.assertNoLogs("geomodel", "ERROR"):
+        with mock.patch.object(Limits, "check"), nested("deep", 2100), self.assertNoLogs("geomodel", "ERROR"):
             await self.view()
             flight = asyncio.create_task(
                 self.server.view.animate_viewpoint(view="v1", viewpoint={"type": "scale", "targetScale": 10}, duration=60)
             )
-            values = {"parseError": {"a\0b": 1}, "tooDeep": deep, "duplicateKey": {1: 1, "1": 2}}
+            values = {"parseError": {"a\0b": 1}, "tooDeep": "deep", "duplicateKey": {1: 1, "1": 2}}
             calls = [self.server.session.echo(value=value) for value in ("before", *values.values(), "after")]
             first, *refused, last = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
             self.assertEqual((first, last), ({"value": "before"}, {"value": "after"}))
@@ -295,8 +298,8 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         # With it, nothing is sent.
         self.server._connection.limits = limits
         received = (await self.server.session.status())["traffic"]["received"]
-        with deep_recursion():
-            for value in (2**70, [2**70], {"a\0b": 1}, deep, [1] * 4_100_000, "x" * 70_000_000):
+        with nested("deep", 2100):
+            for value in (2**70, [2**70], {"a\0b": 1}, "deep", [1] * 4_100_000, "x" * 70_000_000):
                 with self.assertRaises(geomodel.EncodeError):
                     await self.server.session.echo(value=value)
         self.assertEqual((await self.server.session.status())["traffic"]["received"], received + 1)
@@ -311,7 +314,7 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         self.assertLess(time.monotonic() - begin, 10)
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class SyncPartsTests(unittest.TestCase):
     def test_results_in_parts_where_calls_block(self) -> None:
         with geomodel.launch_sync(SERVER) as server:

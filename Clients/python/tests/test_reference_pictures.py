@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from pixels import Pixels, pixels
-from support import ROOT, real_server
+from support import ROOT, SERVER, needs_server
 
 import geomodel
 
-SERVER = real_server()
 SHEETS = ROOT / "Tests" / "Fixtures" / "pictures"
 WRITTEN = os.environ.get("GEOMODEL_WRITE_PICTURES")
 # Of the pixels of a sheet, as `Pixels.differing` counts.
@@ -133,7 +132,7 @@ def labels(server: geomodel.SyncServer) -> bytes:
     return geomodel.picture_bytes(server.view.render(view="view"))
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class SheetTests(unittest.TestCase):
     def test_symbols_and_labels_are_drawn_as_in_the_sheets(self) -> None:
         for name, draw in (("symbols", symbols), ("labels", labels)):

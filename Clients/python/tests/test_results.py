@@ -7,14 +7,13 @@ import struct
 import traceback
 import unittest
 
-from support import FAKE, real_server
+from support import FAKE, SERVER
 
 import geomodel
 from geomodel import _values, _wire
 from geomodel._limits import Limits
 from geomodel._results import Result
 
-SERVER = real_server()
 POINT = {"type": "Point", "coordinates": [1, 2]}
 FOUND = {"revision": 4, "features": [{"type": "Feature", "id": n, "geometry": POINT, "properties": {"name": "a<b"}} for n in range(50)]}
 

@@ -13,13 +13,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import real_server
 from picture_worlds import Place, World, decoded
+from support import FIXTURES, needs_server
 
 import geomodel
 
-SERVER = real_server()
-FIXTURES = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
 SEA, LAND, SKY = (191, 217, 234), (183, 211, 168), (201, 223, 242)
 Pixel = tuple[int, int, int]
 
@@ -107,7 +105,7 @@ def position(longitude: float, latitude: float, height: float) -> tuple[float, f
     return around * math.cos(x), around * math.sin(x), (normal * (1 - e) + height) * math.sin(y)
 
 
-@unittest.skipUnless(SERVER, "needs the server")
+@needs_server
 class Scenes(unittest.TestCase):
     def setUp(self) -> None:
         self.server = geomodel.launch_sync()

@@ -6,7 +6,7 @@ import random
 import unittest
 from typing import Any
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
@@ -17,8 +17,6 @@ try:
     from shapely import affinity
 except ImportError:
     geopandas = None
-
-SERVER = real_server()
 
 
 def polygons(count: int, seed: int) -> list[Any]:
@@ -45,7 +43,7 @@ def lines(count: int, seed: int) -> list[Any]:
 
 
 @unittest.skipIf(geopandas is None, "no geopandas")
-@unittest.skipIf(SERVER is None, "no server")
+@needs_server
 class ShapeTests(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:

@@ -12,7 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
-from sharing import POINT, SERVER, Sharing
+from sharing import POINT, Sharing
+from support import SERVER
 
 import geomodel
 from geomodel.errors import ClosedError, GeoModelError, ServerDiedError

@@ -11,7 +11,8 @@ import subprocess
 import time
 from typing import Any
 
-from sharing import POINT, SERVER, Raw, Sharing, until_alone
+from sharing import POINT, Raw, Sharing, until_alone
+from support import SERVER
 
 from geomodel.errors import ClosedError, ServerDiedError
 

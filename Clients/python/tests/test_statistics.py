@@ -9,11 +9,10 @@ import statistics
 import unittest
 from typing import Any
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
-SERVER = real_server()
 KINDS = ["building", "junction", "É", "", None]
 TYPES = ["count", "sum", "mean", "standardDeviation", "variance", "min", "max"]
 
@@ -33,7 +32,7 @@ class Deviation:
         return float(statistics.variance(self.values)) if len(self.values) > 1 else None
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class StatisticsTests(unittest.TestCase):
     def setUp(self) -> None:
         self.random = random.Random(11)

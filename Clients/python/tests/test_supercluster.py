@@ -18,11 +18,10 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
-SERVER = real_server()
 PROGRAM = Path(__file__).with_name("supercluster.js")
 MAX_ZOOM = 16
 RADIUS = 60
@@ -58,7 +57,7 @@ def difference(one: Counter[int], other: Counter[int]) -> int:
 
 @unittest.skipIf(shutil.which("node") is None, "no Node.js")
 @unittest.skipIf(bundle() is None, "no supercluster: set GEOMODEL_SUPERCLUSTER, or install dash-leaflet")
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class SuperclusterTests(unittest.TestCase):
     def of_server(self, points: list[tuple[float, float]]) -> list[Nodes]:
         columns = {"x": numbers([x for x, _ in points]), "y": numbers([y for _, y in points])}

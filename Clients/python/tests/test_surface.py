@@ -15,11 +15,10 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
-SERVER = real_server()
 EXPECTED = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures" / "surface.json"
 # Beside the central meridian of zone 16, where grid north is true north within 0.02 degrees.
 SIZE, CELL, WEST, SOUTH = 120, 30, 498_000, 4_050_000
@@ -69,7 +68,7 @@ def grid(path: Path) -> list[list[float]]:
     return [[float(number) for number in row] for row in rows if len(row) == SIZE]
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class SurfaceTests(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Callable
 
 import support
+from support import SERVER, needs_server
+from test_feeds import FIX, observation, sentence
+
 import geomodel
 from geomodel._generated import types
 from geomodel.conformance.__main__ import main as conformance
 from geomodel.conformance.runner import Case, Runner
-from support import real_server
-from test_feeds import FIX, observation, sentence
 
-SERVER = real_server()
 CAP = 40_000  # Bytes of a message.
 POINT = {"type": "Point", "coordinates": [1, 2]}
 
@@ -54,7 +54,8 @@ STEADY = [
     b"[" + call("session/echo", id=1) + b"," + call("session/echo", id="1") + b',{"$ref":"a"},' + call("exit/not") + b"]",
     b"{", b'{"a":1,"a":2}', b'{"${tmp}":"${tmp}"', b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":1e999}}',
     b'{"v":"\xff\xfe ${tmp}"}', b'{"v":"\\ud800"}', b'{"v":"\x00"}', b'{"v":99999999999999999999}', b'{"\\u0000":1}', b"{\x80",
-    b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":' + b"[" * 1900 + b"]" * 1900 + b"}}",
+    # Python 3.12 reads no more than 1,500 levels, whatever its limit is.
+    b'{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"v":' + b"[" * 1400 + b"]" * 1400 + b"}}",
     b"[" * 3000 + b"]" * 3000, call("session/echo", {"v": "x" * (CAP - 100)}, id="long"), b"{" + b'"$ref' * CAP,
     call("overlay/create", {"id": "o", "view": "v"}, id=1), call("overlay/close", {"overlay": "o"}, id=1),
     call("overlay/addGraphics", {"overlay": "o", "graphics": [{"geometry": POINT, "attributes": {"$ref": "a", "$": "${tmp}"}}]}, id=1),
@@ -97,7 +98,7 @@ def session(rng: random.Random, headers: bool) -> bytes:
     return stream + rng.choice(ends)
 
 
-@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+@needs_server
 class TraceTests(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 import warnings
 
-from support import real_server
+from support import SERVER, needs_server
 
 import geomodel
 
@@ -16,7 +16,6 @@ try:
 except ImportError:
     pyproj = None
 
-SERVER = real_server()
 
 AXES = "axis order change (2D)"
 """What pyproj adds to names for x first."""
@@ -33,7 +32,7 @@ CASES = [
 
 
 @unittest.skipIf(pyproj is None, "no pyproj")
-@unittest.skipIf(SERVER is None, "no server")
+@needs_server
 class TransformationTests(unittest.TestCase):
     def test_transformations_agree_with_pyproj(self) -> None:
         with geomodel.launch_sync(SERVER) as server, warnings.catch_warnings():

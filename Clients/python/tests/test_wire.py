@@ -13,10 +13,10 @@ from typing import Any
 
 import support
 import geomodel
-from geomodel import EncodeError
-from geomodel._limits import Limits, _count_values, _depth
+from geomodel import EncodeError, ProtocolError
+from geomodel._limits import Limits, _count_values, _depth, _levels
 from geomodel._options import CallOptions
-from geomodel._wire import COLUMN_MAPS, COLUMNS, dumps, encoding, prepare
+from geomodel._wire import COLUMN_MAPS, COLUMNS, dumps, encoding, loads, prepare
 
 try:
     import numpy
@@ -113,6 +113,14 @@ class WireTests(unittest.TestCase):
                 refused = contextlib.nullcontext() if is_well else self.assertRaisesRegex(EncodeError, "nested deeper")
                 with support.deep_recursion(), refused:
                     Limits().check(text.encode())
+                # How it is counted where Python does not read so many levels.
+                self.assertEqual(_levels(text) <= 2048, is_well)
+
+    def test_a_message_that_is_nested_too_deeply_is_a_protocol_error(self) -> None:
+        deep = b"[" * 500_000 + b"]" * 500_000
+        for text in (deep, b'{"a":"' + b"x" * 50_000 + b'","b":' + deep + b"}"):
+            with self.assertRaisesRegex(ProtocolError, "nested too deeply"):
+                loads(text)
 
     def test_structure_is_distinguished_from_text(self) -> None:
         body = dumps([{'a"[,': '\\"[,{'}, ["\\", ",", '""'], [], {}])

@@ -18,10 +18,11 @@ from ._generated import __version__
 
 if TYPE_CHECKING:
     from . import errors
-    from ._client import Client, Launch, Server, connect, launch
+    from ._client import Client, Server
     from ._find import find_server
     from ._generated import types
     from ._geopandas import to_geodataframe
+    from ._launch import Launch, connect, launch
     from ._outline import outline
     from ._page import Preview, preview, preview_flags
     from ._parts import Parts, SyncParts
@@ -52,9 +53,10 @@ if TYPE_CHECKING:
 
 # The names by the module that has them; a test compares them with those above.
 _MODULES = {
-    "_client": ("Client", "Launch", "Server", "connect", "launch"),
+    "_client": ("Client", "Server"),
     "_find": ("find_server",),
     "_geopandas": ("to_geodataframe",),
+    "_launch": ("Launch", "connect", "launch"),
     "_outline": ("outline",),
     "_page": ("Preview", "preview", "preview_flags"),
     "_parts": ("Parts", "SyncParts"),

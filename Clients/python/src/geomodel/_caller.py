@@ -99,7 +99,7 @@ class Caller:
 
     def _give_back_subscription(self, result: Any) -> None:
         """Ends a subscription whose caller was cancelled."""
-        if not self._connection.is_closed:
-            params = {"subscription": result["subscription"]}
+        if not self._connection.is_closed and isinstance(result, dict):
+            params = {"subscription": result.get("subscription")}
             task = asyncio.ensure_future(self._connection.request("state/unobserve", params))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())

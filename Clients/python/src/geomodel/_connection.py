@@ -16,12 +16,11 @@ from ._packed import Attachments
 from ._process import server_log
 from ._replies import FIRST_ID, Progress, Replies
 from ._streams import Stream
-from .errors import ClosedError, Error, ProtocolError, ServerDiedError
+from .errors import ClosedError, Error, ProtocolError, ServerDiedError, misfit
 
 if TYPE_CHECKING:
     from ._framing import Storage
 
-_log = logging.getLogger("geomodel")
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 
 
@@ -267,21 +266,12 @@ class Connection:
             while messages := await self._process.read():
                 for message in messages:
                     self._receive(*message)
-        except ProtocolError as error:
-            self._fail(error)
-            self.kill()
         except Exception as error:
-            _log.exception("the reader failed")
-            self._fail(ProtocolError(f"the reader failed: {error!r}"))
+            self._fail(misfit("a message", error))
             self.kill()
 
     def _receive(self, body: bytes | Storage, attachments: memoryview | None) -> None:
-        try:
-            message = _wire.loads(body, attachments)
-        except ProtocolError:
-            raise
-        except ValueError as error:
-            raise ProtocolError(f"the server wrote what is no JSON ({error}): {bytes(body[:200])!r}") from error
+        message = _wire.loads(body, attachments)
         for one in message if isinstance(message, list) else [message]:
             if not isinstance(one, dict):
                 raise ProtocolError(f"the server wrote what is no message: {bytes(body[:200])!r}")
@@ -291,7 +281,10 @@ class Connection:
                 refusal = {"code": -32601, "message": f"the client has no method {one['method']}"}
                 self._send({"jsonrpc": "2.0", "id": one["id"], "error": refusal})
             else:
-                self._receive_notification(str(one["method"]), one.get("params") or {})
+                params = one.get("params") or {}
+                if not isinstance(params, dict):
+                    raise ProtocolError(f"the server wrote a notification whose params are no object: {bytes(body[:200])!r}")
+                self._receive_notification(str(one["method"]), params)
 
     def _receive_notification(self, method: str, params: Mapping[str, Any]) -> None:
         if method == "$/progress":

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from . import _start
 from ._framing import HeaderDecoder
-from .errors import EncodeError, ProtocolError, ServerDiedError, error_from_wire
+from .errors import EncodeError, ProtocolError, ServerDiedError, error_from_wire, misfit
 
 _READ = 1 << 18
 # Parts of a result that the server sends before one has been used.
@@ -74,9 +74,9 @@ class DirectServer:
 
     def close(self) -> None:
         """Ends the connection, and the process with it. A second call does nothing."""
-        if self._process.returncode is not None:
-            return
         assert self._process.stdin is not None and self._process.stdout is not None
+        if self._process.stdin.closed:
+            return
         try:
             self._send({"jsonrpc": "2.0", "id": 0, "method": "shutdown"})
             self._send({"jsonrpc": "2.0", "method": "exit"})
@@ -110,7 +110,10 @@ class DirectServer:
             while True:
                 message = self._next()
                 if message.get("method") == "$/progress":
-                    yield message["params"]["value"]
+                    said = message.get("params")
+                    if not isinstance(said, dict) or not isinstance(said.get("value"), dict):
+                        raise ProtocolError(f"the server wrote what is no progress: {message!r:.200}")
+                    yield said["value"]
                 elif "method" not in message and message.get("id") in (self._id, None):
                     break
         except (GeneratorExit, KeyboardInterrupt, SystemExit):
@@ -151,7 +154,10 @@ class DirectServer:
             if not data:
                 raise self._death()
             for body, _ in self._decoder.feed(data):
-                message = json.loads(str(body, "utf-8"))
+                try:
+                    message = json.loads(str(body, "utf-8"))
+                except (ValueError, RecursionError) as error:
+                    raise misfit("a message", error)
                 self._messages += message if isinstance(message, list) else [message]
         message = self._messages.pop(0)
         if not isinstance(message, dict):

@@ -36,7 +36,7 @@ class ClosedError(Error, ConnectionError):
 
 
 class ProtocolError(Error):
-    """The server sent what the protocol does not allow."""
+    """The server sent what the protocol does not allow, or what Python cannot read, such as values nested beyond its recursion limit."""
 
 
 class EncodeError(Error, ValueError):

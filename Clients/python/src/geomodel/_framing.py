@@ -181,7 +181,10 @@ def _storage(size: int) -> Storage:
         return bytearray(size)
     import mmap
 
-    mapped = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        mapped = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError) as error:
+        raise ProtocolError(f"the server announced a message of {size:,} bytes: {error}") from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
         mapped.madvise(mmap.MADV_HUGEPAGE)
     return mapped

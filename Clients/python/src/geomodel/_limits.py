@@ -22,6 +22,8 @@ _MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**63 - 1
 _DIGITS_AS_ZEROS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 _LONG_RUN = b"0" * 19
 _INTEGER = re.compile(rb"-?[0-9]+")
+# A value, its end, or a name, which is as deep as its value.
+_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+')
 # The characters before and after an integer.
 _BEFORE, _BEHIND = (b"[", b",", b":"), (b"]", b",", b"}")
 _ALL_AS_SQUARE = bytes.maketrans(b"{}", b"[]")
@@ -75,7 +77,8 @@ def find_fault(text: str) -> str | None:
     try:
         root = json.loads(text, object_pairs_hook=_Members)
     except RecursionError:
-        return "the message is nested too deeply"
+        # Python's limit comes first, in some versions before the server's: what else is wrong, the server says.
+        return f"values are nested deeper than {MAX_DEPTH:,} levels" if _levels(text) > MAX_DEPTH else None
     # Not recursive, since depth may be the fault. A path is the container's path and a name, joined only for a fault.
     waiting: list[tuple[Any, Any, int]] = [(root, None, 1)]
     while waiting:
@@ -196,6 +199,18 @@ def _depth(body: bytes) -> int:
             return turn
         brackets = brackets.replace(b"[]", b"")
     return 16 + max(accumulate(1 if bracket == 0x5B else -1 for bracket in brackets), default=0)
+
+
+def _levels(text: str) -> int:
+    """How deep values are nested, as the server counts them."""
+    depth = most = 0
+    for value in _VALUE.finditer(text):
+        if value[0] in ("]", "}"):
+            depth -= 1
+        else:
+            most = max(most, depth + 1)
+            depth += value[0] in ("[", "{")
+    return most
 
 
 def _has_large_integer(body: bytes) -> bool:

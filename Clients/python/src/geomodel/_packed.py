@@ -36,7 +36,7 @@ class PackedColumn(dict[str, Any]):
     def buffer(self) -> memoryview:
         """The bytes, little-endian; not to be written."""
         if self._bytes is None:
-            self._bytes = memoryview(base64.b64decode(super().__getitem__("data")))
+            self._bytes = _decoded(super().__getitem__("data"))
         return self._bytes
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -124,7 +124,14 @@ for _name in ("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem"
 
 def data_of(column: Mapping[str, Any]) -> memoryview:
     """The bytes of a packed column, however it came."""
-    return column.buffer if isinstance(column, PackedColumn) else memoryview(base64.b64decode(column["data"]))
+    return column.buffer if isinstance(column, PackedColumn) else _decoded(column["data"])
+
+
+def _decoded(text: Any) -> memoryview:
+    try:
+        return memoryview(base64.b64decode(text))
+    except (TypeError, ValueError) as error:
+        raise ProtocolError(f"a column whose data is no base64 ({error}): {text!r:.100}") from error
 
 
 def pack(value: Any, depth: int = 0) -> Any:
@@ -132,13 +139,17 @@ def pack(value: Any, depth: int = 0) -> Any:
     if type(value) is not dict:
         return value
     data = value.get("data")
-    # A single geometry as well-known binary has no offsets.
-    if type(data) is str and value.get("type") in _KINDS and (value["type"] == "WKB") == ("offsets" in value):
+    if type(data) is str and value.get("type") in _KINDS and _fits(value):
         return _made({name: pack(member) for name, member in value.items()})
     for name, member in value.items() if depth < _DEPTH else ():
         if type(member) is dict:
             value[name] = pack(member, depth + 1)
     return value
+
+
+def _fits(members: Mapping[str, Any]) -> bool:
+    """Whether a column has offsets if it needs them; a single geometry as well-known binary has none."""
+    return isinstance(members.get("offsets"), (dict, list)) if members["type"] == "WKB" else "offsets" not in members
 
 
 class Attachments:
@@ -163,6 +174,10 @@ def attached(members: dict[str, Any], attachments: memoryview) -> dict[str, Any]
     if type(place) is not dict or place.keys() != {"offset", "length"} or members.get("type") not in _KINDS:
         return members
     start, length = place["offset"], place["length"]
+    if not _fits(members):
+        raise ProtocolError(f"the server wrote what is no column: {members!r:.200}")
     if type(start) is not int or type(length) is not int or not 0 <= start <= start + length <= len(attachments):
         raise ProtocolError(f"the server wrote a column of bytes that it did not attach: {place!r:.200} of {len(attachments):,}")
+    if members["type"] != "WKB" and length % 8:
+        raise ProtocolError(f"the server wrote a column of numbers in {length:,} bytes")
     return _made({**members, "data": attachments[start : start + length]})

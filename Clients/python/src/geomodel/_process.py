@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 from collections import deque
 from typing import Callable, Mapping, Sequence
 
@@ -114,9 +115,13 @@ class ServerProcess:
         self._input.keep()
 
     def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        # Not by asyncio's process: it may take the exit status first, which the loop then does not get.
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+                os.kill(self._process.pid, number)
 
     async def wait(self, reader: asyncio.Task[None], grace: Callable[[], float]) -> None:
         """Waits until the process has ended; once `reader` is at the end of its output, it has `grace` seconds to end."""
@@ -137,11 +142,10 @@ class ServerProcess:
         """Closes its input and kills it if `watch` is not done after the grace period."""
         self._flush()
         self._input.close()
-        for force in (None, self._process.terminate, self._process.kill):
+        for force in (None, signal.SIGTERM, signal.SIGKILL):
             if force is not None and self._process.returncode is None:
                 _log.warning("the server did not end within %s s of the request to", grace)
-                with contextlib.suppress(ProcessLookupError):
-                    force()
+                self._signal(force)
             done, _ = await asyncio.wait({watch}, timeout=grace if force is None else 1.0)
             if done:
                 break

@@ -38,7 +38,7 @@ class Replica:
                 self._remove(start)
                 self._set(parts, value, insert=True)
             elif op in ("add", "replace"):
-                self._set(parts, _copied(change.get("value")), insert=op == "add")
+                self._set(parts, copied(change.get("value")), insert=op == "add")
             else:
                 raise ProtocolError(f"a change with the operation {op!r}")
 
@@ -111,13 +111,13 @@ def _merged(here: Any, value: Any) -> Any:
         for key, inner in value.items():
             here[key] = _merged(here.get(key, _MISSING), inner)
         return here
-    return _copied(value)
+    return copied(value)
 
 
-def _copied(value: Any) -> Any:
-    # A delta or snapshot that was handed out must not show later changes.
+def copied(value: Any) -> Any:
+    """A copy with containers of its own: what was handed out must not show later changes."""
     if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
+        return {key: copied(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_copied(inner) for inner in value]
+        return [copied(inner) for inner in value]
     return value

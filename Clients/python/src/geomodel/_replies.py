@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
 from ._refusals import Refusals
-from .errors import Error, ProtocolError, error_from_wire
+from .errors import Error, ProtocolError, error_from_wire, misfit
 
 _log = logging.getLogger("geomodel")
 # The id of `initialize`.
@@ -77,6 +77,9 @@ class Replies:
         if request_id is None and "error" in message:
             self._receive_refusal(message["error"])
             return
+        if not isinstance(request_id, int):
+            self._unknown(message)
+            return
         refusal = self._refusals.answer(message)
         if refusal is not None:
             self._lose(request_id, refusal)
@@ -86,14 +89,11 @@ class Replies:
             if on_orphan is not None and "error" not in message:
                 on_orphan(message.get("result"))
             return
-        pending = self._pending.pop(request_id, None) if isinstance(request_id, int) else None
+        pending = self._pending.pop(request_id, None)
         if pending is None:
-            if self._refusals.is_late(request_id):
-                return
-            if "error" in message:
-                _log.error("the server answered no request of ours: %s", error_from_wire(message["error"]))
-                return
-            raise ProtocolError(f"the server answered an unknown request: id {request_id!r}")
+            if not self._refusals.is_late(request_id):
+                self._unknown(message)
+            return
         if pending.token is not None:
             self._progress.pop(pending.token, None)
         if "error" in message:
@@ -104,12 +104,17 @@ class Replies:
         if pending.on_result is not None:
             try:
                 pending.on_result(result)
-            except Error as error:
+            except Exception as error:
                 if not pending.future.done():
-                    pending.future.set_exception(error)
+                    pending.future.set_exception(misfit(f"the answer to {pending.method}", error))
                 return
         if not pending.future.done():
             pending.future.set_result(result)
+
+    def _unknown(self, message: dict[str, Any]) -> None:
+        if "error" not in message:
+            raise ProtocolError(f"the server answered an unknown request: id {message.get('id')!r}")
+        _log.error("the server answered no request of ours: %s", error_from_wire(message["error"]))
 
     def _receive_refusal(self, error: Any) -> None:
         """Handles the refusal of a whole message: finds out whether it was a request, and which."""
@@ -142,8 +147,11 @@ class Replies:
         request_id, callback = self._progress.get(str(params.get("token")), (0, None))
         if callback is None:
             return
+        value = params.get("value")
+        if not isinstance(value, dict):
+            raise ProtocolError(f"the server wrote a progress report that is no object: {value!r:.200}")
         try:
-            callback(params.get("value") or {})
+            callback(value)
         except Exception as error:
             # The call raises what its progress callback raises, and the request is cancelled.
             future = self._pending[request_id].future

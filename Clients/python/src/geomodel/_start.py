@@ -42,4 +42,6 @@ def check(result: Any) -> Mapping[str, Any]:
     """The answer to `initialize`, if the server speaks this protocol."""
     if not isinstance(result, Mapping) or result.get("protocolVersion") not in PROTOCOL_VERSIONS:
         raise ProtocolError(f"the server speaks another protocol: {result!r:.200}")
+    if not all(isinstance(result.get(name), Mapping) for name in ("serverInfo", "capabilities")):
+        raise ProtocolError(f"the server's answer to initialize does not fit: {result!r:.200}")
     return result

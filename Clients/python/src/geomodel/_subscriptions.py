@@ -9,7 +9,7 @@ from typing import Any, AsyncIterator, Callable, Generator, Generic, Mapping, Ty
 from ._caller import Caller
 from ._replica import Replica
 from ._streams import Stream
-from .errors import ClosedError, Error, ProtocolError
+from .errors import ClosedError, ProtocolError, misfit
 
 DEFAULT_LIMIT = 10_000
 
@@ -66,10 +66,14 @@ class Subscribed(Stream[T]):
             self._client._connection.unsubscribe(self.handle)
             self.reason = dict(params)
             self.end(None)
-        else:
+            return
+        try:
             self._received(method, params)
+        except Exception as error:
+            self.end(misfit(method, error))
 
     def _received(self, method: str, params: Mapping[str, Any]) -> None:
+        """Takes a notification. What this raises ends the subscription."""
         raise NotImplementedError
 
     def end(self, failure: BaseException | None) -> None:
@@ -80,8 +84,10 @@ class Subscribed(Stream[T]):
         super().close()
 
     def _opened(self, result: Any) -> None:
-        self.first = result
-        self.handle = result["subscription"]
+        handle = result["subscription"]
+        if not isinstance(handle, str):
+            raise ProtocolError(f"the server made a subscription without a handle: {handle!r:.200}")
+        self.first, self.handle = result, handle
         self._client._connection.subscribe(self.handle, self)
 
     async def _ready(self) -> None:
@@ -144,6 +150,11 @@ class LocationSubscription(Subscribed[dict[str, Any]]):
 class EntitySubscription(Subscription):
     """Observes an entity source."""
 
+    def _received(self, method: str, params: Mapping[str, Any]) -> None:
+        if method == "entity/received":
+            params = {**params, "omitted": int(params["omitted"]), "observations": list(params["observations"])}
+        super()._received(method, params)
+
     async def observations(self) -> AsyncIterator[dict[str, Any]]:
         """The observations received, one by one; other notifications are skipped. `left_out` counts those that were not sent."""
         async for item in self:
@@ -186,22 +197,17 @@ class StateSubscription(Subscribed[StateChange]):
         return self._replica.get(path, default)
 
     def _received(self, method: str, params: Mapping[str, Any]) -> None:
-        try:
-            if method == "state/changed":
-                self._changed(params)
-            elif method == "state/resynced":
-                self._resyncing = True
-                self._replica.clear()
-                self._parts = []
-                self._snapshot_came(params["revision"], params.get("snapshot"))
-            elif method == "state/snapshotPart":
-                self._replica.place(params["values"])
-                if params["isLast"]:
-                    self._snapshot_complete(params["revision"])
-        except (ProtocolError, KeyError, IndexError, TypeError, ValueError) as error:
-            failure = error if isinstance(error, Error) else ProtocolError(f"{method} does not fit: {error!r}")
-            self._end(failure)
-            self._complete.set()
+        if method == "state/changed":
+            self._changed(params)
+        elif method == "state/resynced":
+            self._resyncing = True
+            self._replica.clear()
+            self._parts = []
+            self._snapshot_came(params["revision"], params.get("snapshot"))
+        elif method == "state/snapshotPart":
+            self._replica.place(params["values"])
+            if params["isLast"]:
+                self._snapshot_complete(params["revision"])
 
     def end(self, failure: BaseException | None) -> None:
         super().end(failure)

@@ -11,11 +11,12 @@ from typing import Any, Callable, Concatenate, Coroutine, Mapping, ParamSpec, Ty
 
 from ._bars import showing
 from ._bulk import Added
-from ._client import Client, Launch, Server, connect, launch
+from ._client import Client, Server
 from ._generated import types
 from ._generated.methods_sync import Domains
 from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
+from ._launch import Launch, connect, launch
 from ._notebook import bar_for, ticking
 from ._options import Progress
 from ._parts import SyncParts

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 from typing import Any, Callable, Generic, TypeVar
 
 from ._portal import Portal, do
+from ._replica import copied
 from ._streams import Stream
 from ._subscriptions import EventSubscription, StateChange, StateSubscription, Subscribed
 from .errors import ClosedError
@@ -109,11 +109,11 @@ class SyncStateSubscription(SyncSubscribed[StateChange]):
     @property
     def state(self) -> Any:
         """A copy of the observed values as they are now."""
-        return self._portal.read(do(lambda: copy.deepcopy(self._stream.state)))
+        return self._portal.read(do(lambda: copied(self._stream.state)))
 
     def at(self, path: str, default: Any = None) -> Any:
         """A copy of the value at a JSON Pointer; `default` when there is none."""
-        return self._portal.read(do(lambda: copy.deepcopy(self._stream.at(path, default))))
+        return self._portal.read(do(lambda: copied(self._stream.at(path, default))))
 
 
 async def _next(stream: Stream[T], timeout: float | None) -> list[T]:

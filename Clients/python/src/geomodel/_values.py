@@ -14,7 +14,7 @@ import uuid
 from typing import Any, Iterable, Mapping
 
 from ._packed import PackedColumn, data_of
-from .errors import EncodeError
+from .errors import EncodeError, misfit
 
 # Their bytes in packed columns: numpy is not needed to search for them.
 _INFINITIES = (struct.pack("<d", math.inf), struct.pack("<d", -math.inf))
@@ -250,11 +250,14 @@ def decode_column(column: Any) -> list[Any]:
 
     None stands for null. `numpy.asarray(column)` has numbers without a copy.
     """
-    return unpacked(column)
+    try:
+        return unpacked(column)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise misfit("a column", error)
 
 
 def decode_columns(answer: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The attributes of an answer of `feature.query(format="columns")`, or of a part of one: lists by name, in the fields' order."""
     attributes = answer["columns"].get("attributes", {})
     fields: Iterable[Mapping[str, Any]] = answer.get("fields") or [{"name": name} for name in attributes]
-    return {field["name"]: unpacked(attributes[field["name"]]) for field in fields}
+    return {field["name"]: decode_column(attributes[field["name"]]) for field in fields}

@@ -12,7 +12,7 @@ from ._frames import as_frame, geometry_column
 from ._limits import Limits, find_fault
 from ._packed import Attachments, PackedColumn, attached
 from ._values import column, to_json
-from .errors import EncodeError, Error
+from .errors import EncodeError, Error, ProtocolError
 
 if TYPE_CHECKING:
     from ._framing import Storage
@@ -83,7 +83,17 @@ def _cut(value: Any, mark: str, texts: list[bytes], attachments: Attachments | N
 
 
 def loads(body: bytes | Storage, attachments: memoryview | None = None) -> Any:
-    """A message's value. Long strings without escapes, such as base64, are cut out: `json` looks at each of their characters."""
+    """A message's value. Raises `ProtocolError` for what is none."""
+    try:
+        return _loads(body, attachments)
+    except ProtocolError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"the server wrote what is no JSON, or is nested too deeply ({error}): {bytes(body[:200])!r}") from error
+
+
+def _loads(body: bytes | Storage, attachments: memoryview | None) -> Any:
+    """Long strings without escapes, such as base64, are cut out: `json` looks at each of their characters."""
     texts: dict[str, str] = {}
     rest: list[bytes] = []
     mark = os.urandom(16).hex() if len(body) >= 2 * _LONG else ""

@@ -19,6 +19,15 @@ from ._generated.errors import *
 from ._generated.errors import KIND_TO_ERROR
 
 
+def misfit(what: str, error: Exception) -> Error:
+    """The exception for an error in reading what the server wrote: of the package's own, that error."""
+    if isinstance(error, Error):
+        return error
+    made = ProtocolError(f"{what} of the server does not fit: {error!r}")
+    made.__cause__ = error
+    return made
+
+
 def error_from_wire(error: Any, method: str | None = None) -> GeoModelError:
     """The exception for a JSON-RPC error object: the subclass of its kind, if there is one."""
     if not isinstance(error, Mapping):

@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("only one of A and B is standard input", "geomodel join")
     with Session(options) as session:
         first = _layers.load(session, options.a, options)
-        second = _layers.load(session, options.b, argparse.Namespace(**{**vars(options), "layer": options.join_layer}), "joined")
+        of_b = argparse.Namespace(**{**vars(options), "layer": options.join_layer})
+        second = _layers.load(session, options.b, of_b, "joined", "--join-layer")
         params: dict[str, Any] = {
             **_layers.filters(options, first), "relationship": options.predicate, "join": {"layer": second.id},
             "output": "counts" if options.count else "pairs",

@@ -40,14 +40,16 @@ def add_attach(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--attach", metavar="NAME", help="ask about the model of a server that runs already")
 
 
-def load(session: Session, path: str, options: argparse.Namespace, id: str = "layer") -> Layer:
-    """The layer of a file; of the model if the session is attached to one."""
+def load(session: Session, path: str, options: argparse.Namespace, id: str = "layer", flag: str = "--layer") -> Layer:
+    """The layer of a file, which `flag` names; of the model if the session is attached to one."""
     if options.attach is not None:
         return _loaded(session, path, path)
-    return of_source(session, session.open(path, options), path, options.layer, id)
+    return of_source(session, session.open(path, options), path, options.layer, id, flag)
 
 
-def of_source(session: Session, source: Mapping[str, Any], path: str, name: str | None, id: str = "layer") -> Layer:
+def of_source(
+    session: Session, source: Mapping[str, Any], path: str, name: str | None, id: str = "layer", flag: str = "--layer"
+) -> Layer:
     """The source's layer of that name, or its only one."""
     layers = source["layers"]
     found: list[Mapping[str, Any]] = [layer for layer in layers if name in (None, layer["name"])]
@@ -55,7 +57,7 @@ def of_source(session: Session, source: Mapping[str, Any], path: str, name: str 
         return add(session, source, found[0], id)
     there = ", ".join(layer["name"] for layer in layers) or "none"
     if name is None and layers:
-        raise UsageError(f"{path} has several layers; give one by --layer: {there}", "geomodel query")
+        raise UsageError(f"{path} has several layers; give one by {flag}: {there}", "geomodel join" if id == "joined" else "geomodel query")
     raise UsageError(f"{path} has no layer{'' if name is None else ' ' + repr(name)}; it has: {there}", "geomodel info")
 
 

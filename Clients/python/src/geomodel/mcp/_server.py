@@ -26,8 +26,8 @@ from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, Resou
 from pydantic import ValidationError
 
 from .._generated import __version__
-from .._client import Launch, launch
 from .._find import find_server
+from .._launch import Launch, launch
 from ..errors import Error, GeoModelError
 from . import _advice
 from ._answers import BYTES, size_of, text_of

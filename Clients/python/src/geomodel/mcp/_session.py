@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 from typing import Any, Awaitable, Callable, Mapping
 
-from .._client import Launch, Server
+from .._client import Server
+from .._launch import Launch
 from .._subscriptions import Opening, StateSubscription
 from ..errors import Error, GeoModelError, ServerDiedError, ServerNotFoundError
 
