@@ -73,6 +73,9 @@ public final class CurveTracer {
     try geodesy.inverse(from: Point(x: start.x, y: start.y), to: Point(x: end.x, y: end.y))
   }
 
+  /// As many pieces, one at least. What is no number of pieces is more than there may be.
+  static func pieces(_ count: Double) -> Int { count <= Double(Geometry.mostPositions) ? max(1, Int(count)) : .max }
+
   private func spend(_ positions: Int) throws {
     count += positions
     guard count <= Geometry.mostPositions else { throw GeodeticError.tooManyPositions }
@@ -92,6 +95,7 @@ public final class CurveTracer {
     _ parts: Int, within deviation: Double, bend: Double? = nil, chord: (Place, Place, Double) throws -> Place = { $0.toward($1, $2) },
     _ curve: (Double) throws -> Place
   ) throws -> [Place] {
+    guard parts <= Geometry.mostPositions else { throw GeodeticError.tooManyPositions }
     var last = (at: 0.0, place: try curve(0))
     var places = [last.place]
     for part in 1...parts {
@@ -142,7 +146,10 @@ public final class CurveTracer {
         return Place(start.x + turn * east, latitude)
       }
     }
-    let places = (0...64).map { at(Double($0) / 64) }
+    // One that goes around the world often is longer than a few chords of it.
+    let chords = max(64, Self.pieces(abs(step.x) / 45))
+    guard chords <= Geometry.mostPositions else { throw GeodeticError.tooManyPositions }
+    let places = (0...chords).map { at(Double($0) / Double(chords)) }
     return (zip(places, places.dropFirst()).reduce(0) { $0 + $1.0.gap(to: $1.1) } * 1.001, at)
   }
 
@@ -165,7 +172,7 @@ public final class CurveTracer {
       let line = try self.inverse(first, last)
       return try self.direct(first, line.startAzimuth, line.distance * share).place
     }
-    return try trace(max(1, Int((abs(end.x - start.x) / 45).rounded(.up))), within: deviation, chord: chord, at)
+    return try trace(Self.pieces((abs(end.x - start.x) / 45).rounded(.up)), within: deviation, chord: chord, at)
   }
 
   /// How densely a line is followed.
@@ -232,7 +239,7 @@ public final class CurveTracer {
       try spend(Int(max(pieces, 1)))
       places = try pieces > 1 ? (1..<Int(pieces)).map { try at(Double($0) / pieces) } : []
     case .deviation(let most):
-      places = Array(try trace(max(1, Int(length / 1_000_000)), within: most, at).dropFirst().dropLast())
+      places = Array(try trace(Self.pieces(length / 1_000_000), within: most, at).dropFirst().dropLast())
     }
     var before = start
     for index in places.indices {

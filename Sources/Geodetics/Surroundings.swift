@@ -212,6 +212,8 @@ private enum Outline {
     for ring in rings {
       var way: [Place] = []
       for side in ring {
+        // A pole is one place, whatever its longitude: where an area follows the edge there it has no outline.
+        if side.start.isPole, side.end.isPole, side.start.y == side.end.y { continue }
         var kept = [side.range]
         if side.isOnSeam {
           for other in side.isEastern ? western : eastern { kept = kept.flatMap { $0.without(other) } }

@@ -137,16 +137,18 @@ extension Geometry {
 }
 
 extension Geometry {
-  /// Whether a place is within polygons or on their outlines, by the even-odd rule.
+  /// Whether a place is within a polygon or on its outline, by the even-odd rule. Polygons of a collection may overlap.
   public func covers(x: Double, y: Double) -> Bool {
-    var isInside = false
-    for ring in flattened.flatMap(\.polygons).joined() {
-      for index in 0..<max(ring.count - 1, 0) {
-        let (a, b) = (ring[index], ring[index + 1])
-        guard (a.y > y) != (b.y > y) else { continue }
-        if x < a.x + (y - a.y) / (b.y - a.y) * (b.x - a.x) { isInside.toggle() }
+    flattened.flatMap(\.polygons).contains { rings in
+      var isInside = false
+      for ring in rings {
+        for index in 0..<max(ring.count - 1, 0) {
+          let (a, b) = (ring[index], ring[index + 1])
+          guard (a.y > y) != (b.y > y) else { continue }
+          if x < a.x + (y - a.y) / (b.y - a.y) * (b.x - a.x) { isInside.toggle() }
+        }
       }
+      return isInside
     }
-    return isInside
   }
 }

@@ -36,7 +36,8 @@ final class GEOSContext {
     message.deallocate()
   }
 
-  var reason: String { message.pointee.isEmpty ? "no reason given" : message.pointee }
+  /// The first line, without its end.
+  var reason: String { message.pointee.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no reason given" }
 
   /// Runs an operation, which returns nil on failure.
   ///

@@ -26,13 +26,14 @@ public struct GeodeticRegion {
     around geometry: Geometry, _ distance: Double, mends: Bool, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
     var areas = geometry.part(ofDimension: 2)
+    var valid = areas
     if !areas.isEmpty {
       // What is invalid is found before it is followed.
-      areas = try calculate(GeometryOperation(.union, mends: mends), [areas]).geometries[0]
-      areas = try tracer.densified(areas, curve, .deviation(deviation * 0.8)).cut(at: Seam(west: -180, width: 360))
+      valid = try calculate(GeometryOperation(.union, mends: mends), [areas]).geometries[0]
+      areas = try tracer.densified(valid, curve, .deviation(deviation * 0.8)).cut(at: Seam(west: -180, width: 360))
     }
     guard distance != 0, distance > 0 || !areas.isEmpty else { return distance == 0 ? areas : .polygon([]) }
-    let outlines = distance > 0 ? geometry : geometry.part(ofDimension: 2)
+    let outlines = distance > 0 ? geometry : mends ? valid : geometry.part(ofDimension: 2)
     let around = try shapes.around(outlines, abs(distance))
     let union = GeometryOperation(.union, mends: true)
     guard distance < 0 else { return try calculate(union, [areas] + around).geometries[0].part(ofDimension: 2) }

@@ -34,16 +34,16 @@ package enum GeometryColumn {
 extension ColumnReader {
   /// A column of geometries.
   ///
-  /// - Throws: an error of the column if offsets do not fit the bytes; for invalid geometries, an error with the indexes of the
-  ///   first 100.
-  package static func geometries(_ opaque: JSONOpaque) throws -> [Geometry?] {
+  /// - Parameter refusal: of invalid geometries.
+  /// - Throws: an error of the column if offsets do not fit the bytes.
+  package static func geometries(_ opaque: JSONOpaque, _ refusal: Refusal = .ofAll) throws -> [Geometry?] {
     guard let value = opaque.value else { return [] }
     try value.requireObject()
     guard try value["type"].string() == "WKB" else { throw value["type"].error(expected: "\"WKB\"") }
-    return try withBytes(value["data"]) { bytes in Result { try geometries(bytes, try offsets(value["offsets"], of: bytes.count)) } }.get()
+    return try withBytes(value["data"]) { bytes in Result { try geometries(bytes, try offsets(value["offsets"], of: bytes.count), refusal) } }.get()
   }
 
-  private static func geometries(_ bytes: UnsafeRawBufferPointer, _ offsets: [Int]) throws -> [Geometry?] {
+  private static func geometries(_ bytes: UnsafeRawBufferPointer, _ offsets: [Int], _ refusal: Refusal) throws -> [Geometry?] {
     var geometries: [Geometry?] = []
     geometries.reserveCapacity(offsets.count - 1)
     var failures: [ItemError] = []
@@ -53,11 +53,11 @@ extension ColumnReader {
         geometries.append(start == end ? nil : try geometry(UnsafeRawBufferPointer(rebasing: bytes[start..<end])))
       } catch {
         failureCount += 1
-        if failures.count < 100 { failures.append(ItemError(error, at: geometries.count)) }
+        if failures.count < refusal.most { failures.append(ItemError(error, at: geometries.count)) }
         geometries.append(nil)
       }
     }
-    guard failureCount == 0 else { throw ModelError.items(failures, count: failureCount) }
+    if failureCount > 0 { try refusal.refuse(failures, failureCount) }
     return geometries
   }
 
@@ -85,21 +85,25 @@ extension ColumnReader {
 
   /// The geometries of features in columns; nil if there are none.
   ///
-  /// - Parameter path: the JSON Pointer of the columns in the params.
+  /// - Parameters:
+  ///   - path: the JSON Pointer of the columns in the params.
+  ///   - refusal: of rows that are no geometry.
   package static func geometry(
-    _ columns: OverlayProtocol.FeatureColumns, at path: String = ""
+    _ columns: OverlayProtocol.FeatureColumns, at path: String = "", _ refusal: Refusal = .ofAll
   ) throws -> GeometryColumn? {
     if let geometry = columns.geometry {
       guard columns.x == nil, columns.y == nil, columns.z == nil else { throw ModelError.oneOf(["geometry", "x"]) }
-      return .any(try geometries(geometry))
+      return .any(try geometries(geometry, refusal))
     }
     guard columns.x != nil || columns.y != nil || columns.z != nil else { return nil }
-    guard let x = try columns.x.map(numbers), let y = try columns.y.map(numbers) else {
+    guard let x = try columns.x.map({ try numbers($0, refusal) }),
+      let y = try columns.y.map({ try numbers($0, refusal) })
+    else {
       throw RPCError(
         .invalidParams, "x and y are required together, and z with both.",
         path: "/params\(path)/\(columns.x == nil ? "x" : "y")", expected: "a column")
     }
-    let z = try columns.z.map(numbers)
+    let z = try columns.z.map { try numbers($0, refusal) }
     for (name, column) in [("y", y), ("z", z ?? x)] { try equal(column.count, x.count, name, path) }
     return .points(x: x, y: y, z: z)
   }

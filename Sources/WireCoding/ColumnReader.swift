@@ -33,10 +33,21 @@ package enum ColumnReader {
     }
   }
 
+  /// What is done with rows that are refused: by default the request fails.
+  package struct Refusal {
+    /// The most rows that are told.
+    let most: Int
+    let refuse: (_ rows: [ItemError], _ count: Int) throws -> Void
+
+    package static var ofAll: Refusal { Refusal(most: 100) { throw ModelError.items($0, count: $1) } }
+    /// Takes all such rows, of which the columns then have nothing.
+    package static func each(_ body: @escaping ([ItemError]) -> Void) -> Refusal { Refusal(most: .max) { rows, _ in body(rows) } }
+  }
+
   /// A column of coordinates.
   ///
-  /// - Throws: for nulls and numbers that are not finite, with the indexes of the first 100.
-  package static func numbers(_ opaque: JSONOpaque) throws -> [Double] {
+  /// - Parameter refusal: of nulls and numbers that are not finite.
+  package static func numbers(_ opaque: JSONOpaque, _ refusal: Refusal = .ofAll) throws -> [Double] {
     guard let value = opaque.value else { return [] }
     let numbers: [Double]
     if value.kind == .array {
@@ -60,7 +71,7 @@ package enum ColumnReader {
       Failure(
         .invalidGeometry, "A coordinate has to be finite.", expected: "a finite number"
       ),
-      where: { !$0.isFinite })
+      where: { !$0.isFinite }, refusal)
     return numbers
   }
 
@@ -88,10 +99,12 @@ package enum ColumnReader {
     return areFinite
   }
 
-  private static func refuse(_ numbers: [Double], _ failure: Failure, where isBad: (Double) -> Bool) throws {
+  private static func refuse(
+    _ numbers: [Double], _ failure: Failure, where isBad: (Double) -> Bool, _ refusal: Refusal = .ofAll
+  ) throws {
     guard numbers.contains(where: isBad) else { return }
     let bad = numbers.indices.filter { isBad(numbers[$0]) }
-    throw ModelError.items(bad.prefix(100).map { ItemError(index: $0, .failure(failure)) }, count: bad.count)
+    try refusal.refuse(bad.prefix(refusal.most).map { ItemError(index: $0, .failure(failure)) }, bad.count)
   }
 
   package static func ids(_ opaque: JSONOpaque) throws -> [Int] {
@@ -205,7 +218,7 @@ package enum CoordinateColumn: Sendable {
 
   package init(_ column: JSONOpaque) throws {
     guard let value = column.value, value.kind == .object, (try? value["type"].string()) == "float64" else {
-      self = .list(try ColumnReader.numbers(column))
+      self = .list(try ColumnReader.numbers(column, .each { _ in }))
       return
     }
     let data = value["data"]
@@ -214,7 +227,7 @@ package enum CoordinateColumn: Sendable {
     } else if data.kind == .string {
       self = .packed(data, count: data.withUTF8 { Base64.byteCount($0) / 8 })
     } else {
-      self = .list(try ColumnReader.numbers(column))
+      self = .list(try ColumnReader.numbers(column, .each { _ in }))
     }
   }
 
@@ -228,7 +241,9 @@ package enum CoordinateColumn: Sendable {
   /// The numbers of some rows; nil if they are malformed or not finite.
   package subscript(rows: Range<Int>) -> [Double]? {
     switch self {
-    case .list(let numbers): return Array(numbers[rows])
+    case .list(let numbers):
+      let part = Array(numbers[rows])
+      return ColumnReader.areFinite(part) ? part : nil
     case .packed(let data, let count):
       let numbers = ColumnReader.doubles(data, rows) ?? data.withUTF8 { text in
         let end = rows.upperBound == count ? text.count : rows.upperBound / Self.step * 32

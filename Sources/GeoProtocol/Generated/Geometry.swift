@@ -129,7 +129,7 @@ public enum GeometryProtocol {
     }
   }
 
-  /// A geometry, or a text, of a list for which an operation has no result.
+  /// A geometry, or a text, of a list, or a row of columns, for which an operation has no result.
   public struct GeometryFailure: JSONDecodable, JSONEncodable, Sendable {
     /// Its 0-based index in the list.
     public var index: Int
@@ -1743,8 +1743,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines get a
-  /// position where they cross, repeated parts are there once.
+  /// Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines end
+  /// where they cross, a loop at the end of another line is two lines, repeated parts are there once.
   public enum Simplify {
     public static let name: StaticString = "geometry/simplify"
 

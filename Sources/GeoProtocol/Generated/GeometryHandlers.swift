@@ -119,8 +119,8 @@ public protocol GeometryHandlers: MethodHandlers {
   /// Makes lines longer, straight on beyond their ends, up to the nearest place on other lines.
   static func extend(_ params: Extend.Params, in world: inout Types.World) throws -> TaskPlan<Types, Extend.Result>
 
-  /// Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines get a
-  /// position where they cross, repeated parts are there once.
+  /// Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines end
+  /// where they cross, a loop at the end of another line is two lines, repeated parts are there once.
   static func simplify(
     _ params: Simplify.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Simplify.Result>

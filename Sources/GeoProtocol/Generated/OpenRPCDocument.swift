@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"acbfaf652460e3ea"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a7aff764be0f9ecb"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2082,7 +2082,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
-{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[2,2],[1,3]]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[0,0],[1.2,-0.4],[2.2,2.6],[1,3],[0,0]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[2,2],[1,3]]}}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[2,2],[1,3],[-1,1],[0,0],[2,2]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
 {"name":"geometry/minimumCircle","summary":"The smallest circle around a geometry.","description":"The smallest circle around a geometry.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":1000000}},\#
@@ -2177,7 +2177,7 @@ public enum OpenRPCDocument {
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[0,0],[1,0]]}},\#
 {"name":"to","value":{"type":"LineString","coordinates":[[2,-1],[2,5]]}}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[0,0],[2,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/simplify","summary":"Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines get a position where they cross, repeated parts are there once.","description":"Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines get a position where they cross, repeated parts are there once.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry/simplify","summary":"Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines end where they cross, a loop at the end of another line is two lines, repeated parts are there once.","description":"Makes a geometry simple in the sense of the standard: polygons become valid by the stated method, lines end where they cross, a loop at the end of another line is two lines, repeated parts are there once.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":1000000}},\#
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#
@@ -6091,7 +6091,7 @@ public enum OpenRPCDocument {
 "grids":{"type":"array","items":{"$ref":"#/components/schemas/TransformationGrid"},\#
 "description":"The grids that it needs."}},\#
 "examples":[{"name":"DHDN to ETRS89 (2)","codes":["EPSG:1776"],"accuracy":3,"ballpark":false,"available":true,"grids":[]}],"x-since":"0.5.0","x-domain":"geometry"},\#
-"GeometryFailure":{"title":"GeometryFailure","description":"A geometry, or a text, of a list for which an operation has no result.","type":"object","required":["index","kind","message"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its 0-based index in the list."},\#
+"GeometryFailure":{"title":"GeometryFailure","description":"A geometry, or a text, of a list, or a row of columns, for which an operation has no result.","type":"object","required":["index","kind","message"],"properties":{"index":{"type":"integer","minimum":0,"description":"Its 0-based index in the list."},\#
 "kind":{"type":"string","description":"The kind of the error that a request with this geometry alone has: `invalidGeometry`, `transformFailed`, `outOfRange`, `invalidCoordinates`."},\#
 "message":{"type":"string","description":"What is wrong, for people."},\#
 "offset":{"type":"integer","minimum":0,"description":"Of a text of coordinates: the 0-based index of the fault, in Unicode scalars."},\#

@@ -14,10 +14,7 @@ extension GEOSContext {
   }
 
   private func made(_ operation: GeometryOperation, _ operands: [Geometry]) throws(EngineError) -> GeometryOutcome {
-    // Lengths and areas of such would be infinite; GEOS's indexes search boxes around them for ever.
-    for case let box? in operands.map(\.envelope) where max(abs(box.xMin), abs(box.xMax), abs(box.yMin), abs(box.yMax)) > 1e100 {
-      throw .failed(operation: operation.kind.rawValue, reason: "Coordinates beyond 1e100 are no places.")
-    }
+    for operand in operands where operand.isBeyondPlaces { throw .beyondPlaces(operation.kind) }
     var operands = operands
     if operation.needsValidity {
       for index in operands.indices where operands[index].dimension == 2 && !operands[index].isSurelyValid {
@@ -49,7 +46,8 @@ extension GEOSContext {
     case .convexHull: return try one(operands[0], "convexHull") { geos.pointee.GEOSConvexHull_r(handle, $0) }
     case .concaveHull:
       return try one(operands[0], "concaveHull") { geos.pointee.GEOSConcaveHull_r(handle, $0, numbers[0], UInt32(numbers[1])) }
-    case .minimumRectangle: return try one(operands[0], "minimumRectangle") { geos.pointee.GEOSMinimumRotatedRectangle_r(handle, $0) }
+    case .minimumRectangle:
+      return GeometryOutcome([try one(operands[0], "minimumRectangle") { geos.pointee.GEOSConvexHull_r(handle, $0) }.geometries[0].smallestRectangle])
     case .minimumCircle: return try circle(operands[0])
     case .simplify: return try simplified(operands[0], byStructure: numbers[0] == 1)
     case .generalize: return try generalized(operands[0], numbers[0])
@@ -128,13 +126,23 @@ extension GEOSContext {
 
   private func simplified(_ operand: Geometry, byStructure: Bool) throws(EngineError) -> GeometryOutcome {
     // Lines: what GEOS calls valid may cross itself; the union puts a position at each crossing.
-    if operand.dimension < 2 { return try one(operand, "simplify") { geos.pointee.GEOSUnaryUnion_r(handle, $0) } }
-    return try one(operand, "simplify") {
-      guard let params = geos.pointee.GEOSMakeValidParams_create_r(handle) else { return nil }
-      defer { geos.pointee.GEOSMakeValidParams_destroy_r(handle, params) }
-      _ = geos.pointee.GEOSMakeValidParams_setMethod_r(handle, params, byStructure ? GEOS_MAKE_VALID_STRUCTURE : GEOS_MAKE_VALID_LINEWORK)
-      return geos.pointee.GEOSMakeValidWithParams_r(handle, $0, params)
+    if operand.dimension < 2 {
+      return GeometryOutcome([try one(operand, "simplify") { geos.pointee.GEOSUnaryUnion_r(handle, $0) }.geometries[0].withLoopsDivided])
     }
+    var made = operand
+    // By structure GEOS makes one in a thousand that is not valid; again it is.
+    for _ in 0..<3 {
+      let shape = try GEOSShape(made, in: self)
+      let given = shape.handle
+      made = try geometry(of: GEOSShape(of: "simplify", in: self) {
+        guard let params = geos.pointee.GEOSMakeValidParams_create_r(handle) else { return nil }
+        defer { geos.pointee.GEOSMakeValidParams_destroy_r(handle, params) }
+        _ = geos.pointee.GEOSMakeValidParams_setMethod_r(handle, params, byStructure ? GEOS_MAKE_VALID_STRUCTURE : GEOS_MAKE_VALID_LINEWORK)
+        return geos.pointee.GEOSMakeValidWithParams_r(handle, given, params)
+      })
+      guard byStructure, case .invalid = try validity(of: GEOSShape(made, in: self)) else { break }
+    }
+    return GeometryOutcome([made])
   }
 
   /// In polygons the centre of the largest circle inside, to a thousandth of the larger side; on lines the middle of the longest.
@@ -173,7 +181,11 @@ extension GEOSContext {
     let one = try united(first)
     let other = try united(second)
     let (left, right) = (one.handle, other.handle)
-    let text = try run("relate") { geos.pointee.GEOSRelate_r(handle, left, right) }
+    let isMixed = [first, second].contains { geometry in geometry.uniform == nil }
+    let text: UnsafeMutablePointer<CChar>
+    do throws(EngineError) { text = try run("relate") { geos.pointee.GEOSRelate_r(handle, left, right) } } catch {
+      throw isMixed ? .failed(operation: "relate", reason: "members of a collection differ in dimension") : error
+    }
     defer { geos.pointee.GEOSFree_r(handle, text) }
     return GeometryOutcome(text: String(cString: text))
   }
@@ -305,7 +317,16 @@ extension GEOSContext {
   }
 }
 
+extension EngineError {
+  package static func beyondPlaces(_ kind: GeometryOperation.Kind) -> EngineError {
+    .failed(operation: kind.rawValue, reason: "coordinates beyond 1e100 are no places")
+  }
+}
+
 extension Geometry {
+  /// Whether lengths and areas would be infinite; GEOS's indexes search boxes around such for ever.
+  package var isBeyondPlaces: Bool { envelope.map { max(abs($0.xMin), abs($0.xMax), abs($0.yMin), abs($0.yMax)) > 1e100 } ?? false }
+
   /// With other polygons. One that becomes several is among those of a MultiPolygon.
   fileprivate func mapPolygons<E: Error>(_ body: ([Positions]) throws(E) -> Geometry) throws(E) -> Geometry {
     switch self {

@@ -96,7 +96,12 @@ private struct LineSet {
     }
     found.sort { ($0.own, $0.other) < ($1.own, $1.other) }
     var single: [LineCrossing] = []
-    for crossing in found where single.last.map({ $0.own == crossing.own || point(at: $0.own).isAt(point(at: crossing.own)) }) != true {
+    // A place where several lines end or meet is one of each.
+    var last: [SIMD2<Int>: LinePlace] = [:]
+    for crossing in found {
+      let pair = SIMD2(line(crossing.own.index), others.line(crossing.other.index))
+      let before = last.updateValue(crossing.own, forKey: pair)
+      if let before, before == crossing.own || point(at: before).isAt(point(at: crossing.own)) { continue }
       single.append(crossing)
     }
     return single
@@ -245,7 +250,13 @@ extension Geometry {
     }) {
       return all.point(at: crossing.own)
     }
-    return nil
+    // A segment that is there twice meets itself at its ends alone.
+    var known: Set<[SIMD2<Double>]> = []
+    let twice = all.lines.first { line in
+      let ends = line.points.map { SIMD2($0.x, $0.y) }
+      return line.count == 2 && !(known.insert(ends).inserted && known.insert(ends.reversed()).inserted)
+    }
+    return twice.flatMap { Geometry.lineString($0).middle }
   }
 
   /// The middle of the longest line by its length; the first point of points.
@@ -297,6 +308,11 @@ extension Geometry {
       let ends = [first.other, last.other].map { LinePlace($0.index - all.starts[number], $0.part) }
       var (start, end) = (ends[0], ends[1])
       var detour = path.between(first.own, last.own).withOrdinates(from: line.point(at: start), to: line.point(at: end))
+      // The same place on both lines differs by rounding.
+      for (index, place) in [(0, start), (detour.count - 1, end)] {
+        let place = line.point(at: place)
+        detour[index] = Point(x: place.x, y: place.y, z: detour[index].z, m: detour[index].m)
+      }
       if end < start {
         (start, end) = (end, start)
         detour.reverse()
@@ -328,7 +344,15 @@ extension Geometry {
         for index in chain.first..<chain.last {
           let (gap, other) = (targets.points[index] - origin, targets.points[index + 1] - targets.points[index])
           let turn = cross(way, other)
-          guard turn != 0 else { continue }
+          guard turn != 0 else {
+            guard cross(gap, way) == 0 else { continue }
+            // On the way, or with the end on it.
+            let square = (way * way).sum()
+            let parts = ((gap * way).sum() / square, ((gap + other) * way).sum() / square)
+            let (near, far) = (min(parts.0, parts.1), max(parts.0, parts.1))
+            if far >= 0 { nearest = min(nearest, max(near, 0)) }
+            continue
+          }
           let (part, otherPart) = (cross(gap, other) / turn, cross(gap, way) / turn)
           if part >= 0, part < nearest, (0...1).contains(otherPart) { nearest = part }
         }

@@ -36,12 +36,20 @@ struct GeometryBatch: Sendable {
     } else {
       form = .columns
       let columns = params.columns ?? .init()
-      let read = try ColumnReader.geometry(.init(x: columns.x, y: columns.y, z: columns.z, geometry: columns.geometry), at: "/columns")
+      var refused: [ItemError] = []
+      let read = try ColumnReader.geometry(
+        .init(x: columns.x, y: columns.y, z: columns.z, geometry: columns.geometry), at: "/columns", .each { refused += $0 })
+      var items: [Item]
       switch read {
       case .points(let x, let y, let z): items = x.indices.map { .success(.point(Point(x: x[$0], y: y[$0], z: z?[$0]))) }
       case .any(let geometries): items = geometries.map { .success($0) }
       case nil: throw RPCError(.invalidParams, "There are no columns.", path: "/params/columns", expected: "`x` and `y`, or `geometry`")
       }
+      for row in refused {
+        let expected = row.failure.expected.map { " Expected \($0.string)." } ?? ""
+        items[row.index] = .failure(RPCError(.invalidGeometry, row.failure.message.string + expected))
+      }
+      self.items = items
     }
   }
 

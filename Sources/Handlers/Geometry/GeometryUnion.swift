@@ -11,7 +11,7 @@ import WireCoding
 struct GeometryUnion: Sendable {
   let mends: Bool
 
-  /// A geometry that is left out, because it is not valid.
+  /// A geometry that is left out, because it is not valid, or nowhere.
   struct Failure: Sendable {
     let list: Int
     let index: Int
@@ -39,7 +39,15 @@ struct GeometryUnion: Sendable {
   /// The union of each list; invalid geometries are left out.
   ///
   /// Geometries that are apart share no position, so connected ones are united alone, by several threads.
-  func united(_ lists: [[Geometry]], _ worker: Worker) throws -> (geometries: [Geometry], failures: [Failure]) {
+  func united(_ given: [[Geometry]], _ worker: Worker) throws -> (geometries: [Geometry], failures: [Failure]) {
+    var (lists, failures) = (given, [Failure]())
+    for (list, geometries) in given.enumerated() {
+      for (index, geometry) in geometries.enumerated() where geometry.isBeyondPlaces {
+        lists[list][index] = .collection([])
+        failures.append(
+          Failure(list: list, index: index, error: RPCError(SpatialError(.beyondPlaces(.union)), at: "/params/geometries/\(index)")))
+      }
+    }
     let shares = WorkShare(worker.work).split(by: 1, 9)
     var parts: [Part] = []
     for (list, geometries) in lists.enumerated() {
@@ -64,7 +72,6 @@ struct GeometryUnion: Sendable {
       } catch let error as EngineError { throw SpatialError(error) }
     }
     var pieces = [[Geometry]](repeating: [], count: lists.count)
-    var failures: [Failure] = []
     for each in made.joined().sorted(by: { $0.part < $1.part }) {
       pieces[parts[each.part].list] += each.made.geometry.singles.filter { !$0.isEmpty }
       failures += each.made.failures

@@ -35,6 +35,16 @@ struct Globe: Sendable {
     reference == .wgs84 ? geometry : try transformer.transform(geometry, from: reference, to: .wgs84)
   }
 
+  /// The same where something is made of it: an error before that if there is no such latitude.
+  func checked(_ geometry: Geometry) throws -> Geometry {
+    let placed = try placed(geometry)
+    guard let box = placed.envelope, max(-box.yMin, box.yMax) > 90 else { return placed }
+    var latitudes: [Double] = []
+    placed.forEachPositions { line in latitudes += line.points.map(\.y) }
+    let index = latitudes.firstIndex { abs($0) > 90 } ?? 0
+    throw TransformError.outsideDomain(index: index, from: SpatialReference.wgs84.definition, to: "geodesic")
+  }
+
   func back(_ geometry: Geometry) throws -> Geometry {
     reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
   }
@@ -58,7 +68,7 @@ extension GeometryService {
     let globe = try Globe(params.spatialReference, in: world)
     return TaskPlan { worker in
       try GeometryBatch(params).made(worker) { _, geometry, calculate in
-        try tracing { try globe.back(try body(try globe.placed(geometry), globe.tracer(worker), calculate)) }
+        try tracing { try globe.back(try body(try globe.checked(geometry), globe.tracer(worker), calculate)) }
       }
     }
   }
@@ -114,7 +124,7 @@ extension GeometryService {
     }
     return try tracing {
       try GeodeticRegion(globe.tracer(worker), curve, within: deviation, of: distance)
-        .area(around: globe.placed(geometry), distance, mends: mends, calculate)
+        .area(around: globe.checked(geometry), distance, mends: mends, calculate)
     }
   }
 

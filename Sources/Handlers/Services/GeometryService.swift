@@ -35,8 +35,10 @@ package enum GeometryService: GeometryHandlers {
     _ = try world.canonical(params.spatialReference)
     return TaskPlan { worker in
       let batch = try GeometryBatch(params)
-      return batch.answer(
+      var answer = batch.answer(
         together: try calculated(worker) { calculate in try calculate(operation, [.collection(batch.geometries)]).whole })
+      answer.failures = GeometryBatch.failures(batch.items)
+      return answer
     }
   }
 

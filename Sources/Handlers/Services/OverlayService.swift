@@ -156,10 +156,9 @@ package enum OverlayService: OverlayHandlers {
   private static func position(
     _ params: UpdateColumns.Params, count: Int
   ) throws -> (x: [Double], y: [Double], z: [Double]?)? {
-    guard let x = try params.x.map(ColumnReader.numbers), let y = try params.y.map(ColumnReader.numbers) else {
-      return nil
-    }
-    let z = try params.z.map(ColumnReader.numbers)
+    guard let x = try params.x.map({ try ColumnReader.numbers($0) }), let y = try params.y.map({ try ColumnReader.numbers($0) })
+    else { return nil }
+    let z = try params.z.map { try ColumnReader.numbers($0) }
     try equal("x", count, x.count)
     try equal("y", count, y.count)
     if let z { try equal("z", count, z.count) }

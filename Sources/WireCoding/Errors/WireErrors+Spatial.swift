@@ -32,8 +32,8 @@ extension RPCError {
         "Segments cross so often, or parts are so many, that computing a result would hold all other requests up: a task takes it.")
     case .engineFailed(let signal, let feature):
       let whose = feature.map { " for feature \($0)" } ?? ""
-      let how = signal.map { " (signal \($0))" } ?? ""
-      self = RPCError(.engineFailed, "The process that computes with geometries died\(how) while it computed a result\(whose).")
+      let how = signal.map { "died (signal \($0))" } ?? "ended, mostly at its limit of memory (`--engine-memory`),"
+      self = RPCError(.engineFailed, "The process that computes with geometries \(how) while it computed a result\(whose).")
         .with("signal", signal).with("feature", feature)
     case .unavailable(let reason): self = Self.libraryMissing("GEOS", reason)
     }

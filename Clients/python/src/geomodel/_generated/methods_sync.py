@@ -7182,7 +7182,8 @@ class GeometryMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
         """Makes a geometry simple in the sense of the standard: polygons become valid by the stated method,
-        lines get a position where they cross, repeated parts are there once.
+        lines end where they cross, a loop at the end of another line is two lines, repeated parts are
+        there once.
 
         Args:
             geometry: One geometry.

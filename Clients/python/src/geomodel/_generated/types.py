@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "acbfaf652460e3ea"
+PROTOCOL_HASH = "a7aff764be0f9ecb"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2910,7 +2910,7 @@ class Transformation(TypedDict):
 
 
 class GeometryFailure(TypedDict):
-    """A geometry, or a text, of a list for which an operation has no result."""
+    """A geometry, or a text, of a list, or a row of columns, for which an operation has no result."""
 
     index: int
     """Its 0-based index in the list. (at least 0)"""
