@@ -36,6 +36,9 @@ extension GEOSContext {
     if operation.kind == .union, operands.count == 1, case .polygon = operands[0], !operands[0].hasM { return GeometryOutcome(operands) }
     let numbers = operation.numbers
     switch operation.kind {
+    case .intersection where operands.contains(where: \.isMixed), .difference where operands.contains(where: \.isMixed),
+      .symmetricDifference where operands.contains(where: \.isMixed):
+      return try mixed(operation.kind, operands)
     case .buffer: return try one(operands[0], "buffer") { buffered($0, numbers) }
     case .offset:
       return try one(operands[0], "offset") {
@@ -81,6 +84,28 @@ extension GEOSContext {
     let second = try united(operands[1])
     let (left, right) = (first.handle, second.handle)
     return GeometryOutcome([try geometry(of: GEOSShape(of: name, in: self) { make(left, right) })])
+  }
+
+  /// An overlay of which an operand has parts of several dimensions. GEOS 3.11 takes the highest one alone, later ones refuse some.
+  private func mixed(_ kind: GeometryOperation.Kind, _ operands: [Geometry]) throws(EngineError) -> GeometryOutcome {
+    var sides: [[Geometry]] = []
+    for operand in operands {
+      let whole = try geometry(of: united(operand))
+      sides.append((0...2).map(whole.part(ofDimension:)).filter { !$0.isEmpty })
+    }
+    var made: [Geometry] = []
+    if kind == .intersection {
+      for one in sides[0] { for other in sides[1] { made += try self.made(GeometryOperation(.intersection), [one, other]).geometries } }
+    }
+    for (own, others) in [(0, 1), (1, 0)] where kind == .symmetricDifference || kind == .difference && own == 0 {
+      for part in sides[own] {
+        var rest = [part]
+        for other in sides[others] where !rest[0].isEmpty { rest = try self.made(GeometryOperation(.difference), [rest[0], other]).geometries }
+        made += rest
+      }
+    }
+    let whole = Geometry.collection(made.filter { !$0.isEmpty })
+    return try one(whole.uniform ?? whole, "union") { geos.pointee.GEOSUnaryUnion_r(handle, $0) }
   }
 
   /// GEOS 3.14 goes beyond the distance, by a quarter in some; then a smaller one is tried.
@@ -332,5 +357,13 @@ extension Positions {
       if point.x < last.x + (next.x - last.x) * (point.y - last.y) / (next.y - last.y) { isInside.toggle() }
     }
     return isInside
+  }
+}
+
+extension Geometry {
+  /// Whether it has parts of several dimensions.
+  fileprivate var isMixed: Bool {
+    guard case .collection = self else { return false }
+    return Set(flattened.lazy.filter { !$0.isEmpty }.map(\.dimension)).count > 1
   }
 }
