@@ -324,17 +324,26 @@ private struct Combination: Sendable {
     of geometry: Geometry, less others: [Geometry], _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
     var rest = geometry
+    let others = others.filter { $0.dimension >= geometry.dimension }
+    for other in others where others.count > 1 { if try isWithin(geometry, other, calculate) { return .collection([]) } }
     let operation = GeometryOperation(.difference, mends: mends)
-    for part in covers(others.filter { $0.dimension >= geometry.dimension }, geometry.dimension) where !rest.isEmpty {
+    for part in covers(others, geometry.dimension) where !rest.isEmpty {
       rest = try calculate(operation, [rest, part]).whole.part(ofDimension: geometry.dimension)
     }
     return rest
   }
 
+  /// Whether all of a geometry is in another, or on its boundary.
+  private func isWithin(_ geometry: Geometry, _ other: Geometry, _ calculate: borrowing GeometryCalculator) throws -> Bool {
+    guard let own = geometry.envelope, let box = other.envelope, box.contains(own) else { return false }
+    let matrix = try calculate(GeometryOperation(.relate), [geometry, other]).text.map { Array($0.utf8) } ?? []
+    return matrix.count == 9 && matrix[2] == UInt8(ascii: "F") && matrix[5] == UInt8(ascii: "F")
+  }
+
   /// What is to be subtracted from a geometry of a dimension, one after the other.
   ///
-  /// A union has rounded positions where lines cross, so what lies on one of them may be beside the union. Lines therefore are subtracted
-  /// as they are, before areas, and points meet each other geometry alone.
+  /// A union has rounded positions where lines cross, so what one of its parts covers may be beside it. Lines therefore are subtracted as
+  /// they are, before areas, and points meet each other geometry alone.
   private func covers(_ others: [Geometry], _ dimension: Int) -> [Geometry] {
     func together(_ geometries: [Geometry]) -> [Geometry] {
       geometries.count > 1 ? [.collection(geometries)] : geometries
