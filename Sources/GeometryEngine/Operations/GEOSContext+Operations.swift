@@ -120,7 +120,32 @@ extension GEOSContext {
     return GeometryOutcome([operand])
   }
 
+  /// Parts that are buffered together: GEOS takes the square of their number.
+  private static let bufferedTogether = 64
+
+  /// The union of the buffers of all parts.
+  private func bufferedApart(_ shape: OpaquePointer, _ numbers: [Double], _ count: Int32) -> OpaquePointer? {
+    var made: [OpaquePointer?] = []
+    for index in 0..<count {
+      guard let part = geos.pointee.GEOSGetGeometryN_r(handle, shape, index), let buffer = buffered(part, numbers) else {
+        for buffer in made { geos.pointee.GEOSGeom_destroy_r(handle, buffer) }
+        return nil
+      }
+      made.append(buffer)
+    }
+    // Takes the parts over, whatever it returns.
+    let type = Int32(GEOS_GEOMETRYCOLLECTION.rawValue)
+    guard let all = made.withUnsafeMutableBufferPointer({
+      geos.pointee.GEOSGeom_createCollection_r(handle, type, $0.baseAddress, UInt32(count))
+    }) else { return nil }
+    defer { geos.pointee.GEOSGeom_destroy_r(handle, all) }
+    guard geos.pointee.GEOSisEmpty_r(handle, all) != 1 else { return geos.pointee.GEOSGeom_createEmptyPolygon_r(handle) }
+    return geos.pointee.GEOSUnaryUnion_r(handle, all)
+  }
+
   private func buffered(_ shape: OpaquePointer, _ numbers: [Double]) -> OpaquePointer? {
+    let count = geos.pointee.GEOSGetNumGeometries_r(handle, shape)
+    if count > Self.bufferedTogether, numbers[5] == 0 { return bufferedApart(shape, numbers, count) }
     guard let params = geos.pointee.GEOSBufferParams_create_r(handle) else { return nil }
     defer { geos.pointee.GEOSBufferParams_destroy_r(handle, params) }
     _ = geos.pointee.GEOSBufferParams_setQuadrantSegments_r(handle, params, Int32(numbers[1]))
