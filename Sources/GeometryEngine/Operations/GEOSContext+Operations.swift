@@ -100,7 +100,9 @@ extension GEOSContext {
     for (own, others) in [(0, 1), (1, 0)] where kind == .symmetricDifference || kind == .difference && own == 0 {
       for part in sides[own] {
         var rest = [part]
-        for other in sides[others] where !rest[0].isEmpty { rest = try self.made(GeometryOperation(.difference), [rest[0], other]).geometries }
+        for other in sides[others] where !rest[0].isEmpty {
+          rest = try self.made(GeometryOperation(.difference), [rest[0], other]).geometries
+        }
         made += rest
       }
     }

@@ -168,7 +168,7 @@ struct DerivedFeatures: Sendable {
     } catch let error as RPCError { throw NestedError(error, in: "file") }
     var result = given
     (result.path, result.driver, result.layerName, result.bytes) = (made.path, made.driver, made.layerName, made.bytes)
-    result.differences = made.differences
+    (result.count, result.differences) = (made.count, made.differences)
     if let failed = made.failed { result.failed = (result.failed ?? []) + failed }
     result.failedCount = (result.failedCount ?? 0) + (made.failedCount ?? 0)
     if result.failedCount == 0 { result.failedCount = nil }

@@ -271,9 +271,11 @@ private struct Combination: Sendable {
     let checked = try WorkShare(worker.work).concurrently((input.rows.count + size - 1) / size) { number in
       do {
         let calculate = try GeometryCalculator()
-        return try input.geometries[number * size..<min((number + 1) * size, input.rows.count)].map { geometry -> Result<Geometry?, RPCError> in
+        let geometries = input.geometries[number * size..<min((number + 1) * size, input.rows.count)]
+        return try geometries.map { geometry -> Result<Geometry?, RPCError> in
           try worker.checkCancelled()
-          do throws(EngineError) { return .success(try geometry.map { given throws(EngineError) in try calculate.valid(given, mends: mends) }) } catch {
+          guard let geometry else { return .success(nil) }
+          do throws(EngineError) { return .success(try calculate.valid(geometry, mends: mends)) } catch {
             switch error {
             case .unavailable, .interrupted: throw error
             case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(GeometryBatch.failure(error))
@@ -305,7 +307,8 @@ private struct Combination: Sendable {
     var meetings = [[Int]](repeating: [], count: left.rows.count)
     try join.forEachBlock(WorkShare(worker.work)) { block in
       for (one, other) in zip(block.pairs.left, block.pairs.right) {
-        guard let one = leftRows[one], let other = rightRows[other], left.geometries[one] != nil, right.geometries[other] != nil else { continue }
+        guard let one = leftRows[one], let other = rightRows[other], left.geometries[one] != nil, right.geometries[other] != nil
+        else { continue }
         meetings[one].append(other)
       }
     }
