@@ -78,17 +78,6 @@ extension FeatureStore {
     }
   }
 
-  /// Those of the rows that have a geometry, in order.
-  package func rowsWithGeometry(_ rows: ArraySlice<UInt32>) -> [UInt32] {
-    var kept: [UInt32] = []
-    kept.reserveCapacity(rows.count)
-    forEachChunk(of: rows) { slot, range in
-      if slot.chunk.geometry.isEveryPacked, slot.chunk.geometry.count == slot.chunk.count { return kept.append(contentsOf: rows[range]) }
-      for row in rows[range] where slot.chunk.geometry.has(Int(row &- slot.base)) { kept.append(row) }
-    }
-    return kept
-  }
-
   /// All rows in drawing order, bottom first: by zIndex, then by insertion.
   ///
   /// - Complexity: O(n); O(n log n) if any zIndex is not 0.

@@ -18,8 +18,8 @@ package struct GeometryColumn: Sendable {
 
   package init() {}
 
-  package init(_ geometries: [Geometry]) {
-    if case .point? = geometries.first { reserve(geometries.count) } else { others.reserveCapacity(geometries.count) }
+  package init(_ geometries: [Geometry?]) {
+    if case .point?? = geometries.first { reserve(geometries.count) } else { others.reserveCapacity(geometries.count) }
     for (row, geometry) in geometries.enumerated() { set(geometry, at: row) }
   }
 

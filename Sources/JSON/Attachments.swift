@@ -19,14 +19,17 @@ public final class MessageAttachments: Sendable {
     }
   }
 
-  /// Gives each reference of a tree a member that leads here. Those that lead beyond the bytes stay as they are, and are then no bytes.
+  /// Gives each reference of a tree a member that leads here. Those that lead beyond the bytes, or to more bytes together than there
+  /// are, stay as they are, and are then no bytes: a short message could become values of any size.
   func mark(in root: UnsafeMutablePointer<json_t>) {
     var open = [root]
+    var unread = range.count
     while let node = open.popLast() {
       if node.pointee.type == JSON_ARRAY {
         for index in 0..<json_array_size(node) { if let element = json_array_get(node, index) { open.append(element) } }
       } else if node.pointee.type == JSON_OBJECT {
-        if let data = json_object_get(node, "data"), Self.isPacked(node), refers(data) {
+        if let data = json_object_get(node, "data"), Self.isPacked(node), let size = size(of: data), size <= unread {
+          unread -= size
           // Safe: the document owns this as long as its tree.
           let address = Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())
           _ = Attached.key.withUnsafeBufferPointer { json_object_set_new_nocheck(data, $0.baseAddress, json_integer(json_int_t(address))) }
@@ -45,9 +48,10 @@ public final class MessageAttachments: Sendable {
     return strcmp(type, "float64") == 0 || strcmp(type, "int64") == 0 || strcmp(type, "WKB") == 0
   }
 
-  private func refers(_ node: UnsafeMutablePointer<json_t>) -> Bool {
-    guard json_object_size(node) == 2, let part = Attached.part(node) else { return false }
-    return part.upperBound <= range.count
+  /// The number of bytes to which a value refers.
+  private func size(of node: UnsafeMutablePointer<json_t>) -> Int? {
+    guard json_object_size(node) == 2, let part = Attached.part(node), part.upperBound <= range.count else { return nil }
+    return part.count
   }
 }
 

@@ -49,6 +49,19 @@ package struct FeatureJoin: Sendable {
     wrap = WorldWrap(try world.transformer.describe(features.reference), world.transformer)
   }
 
+  /// The same join of others, both in the same reference.
+  package func comparing(_ features: FeatureQuery, _ joined: FeatureQuery) throws -> FeatureJoin {
+    FeatureJoin(features, joined, relationship, transformer, geodesy, try WorldWrap(transformer.describe(features.reference), transformer))
+  }
+
+  private init(
+    _ features: FeatureQuery, _ joined: FeatureQuery, _ relationship: Relationship, _ transformer: any CoordinateTransformer,
+    _ geodesy: any Geodesy, _ wrap: WorldWrap?
+  ) {
+    (self.features, self.joined, self.relationship) = (features, joined, relationship)
+    (self.transformer, self.geodesy, self.wrap) = (transformer, geodesy, wrap)
+  }
+
   /// The reference in which both sides are compared.
   private var reference: SpatialReference {
     if case .near(_, _, planar: false) = relationship { return .wgs84 }

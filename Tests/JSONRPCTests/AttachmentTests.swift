@@ -52,6 +52,17 @@ import Testing
     }
   }
 
+  @Test func `references together lead to no more bytes than there are`() {
+    let harness = session(taking: false)
+    func twice(_ length: Int) -> String {
+      #"{"a":["# + [0, 3].map { #"{"type":"WKB","data":{"offset":\#($0),"length":\#(length)}}"# }.joined(separator: ",") + "]}"
+    }
+    harness.client.send(framed(request("1", "echo", twice(4)), attached: attached))
+    #expect(text(harness) == whole(result("1", #"{"a":[{"type":"WKB","data":"LS0taA=="},{"type":"WKB","data":"aGVsbA=="}]}"#)))
+    harness.client.send(framed(request("2", "echo", twice(5)), attached: attached))
+    #expect(text(harness) == whole(result("2", #"{"a":[{"type":"WKB","data":{"offset":0,"length":5}},{"type":"WKB","data":"aGVsbG8="}]}"#)))
+  }
+
   @Test func `the bytes may come in any pieces, and be many`() {
     let one = framed(request("1", "echo", reference), attached: attached)
     let zeros = [UInt8](repeating: 0, count: 3 << 20)

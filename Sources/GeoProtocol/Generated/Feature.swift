@@ -66,16 +66,21 @@ public enum FeatureProtocol {
     public var id: Int
     /// Says which position, or why, for people.
     public var reason: String
+    /// True for one of the `others` of `feature/combine`; absent for one of the features.
+    public var isOther: Bool?
 
-    public init(id: Int, reason: String) {
+    public init(id: Int, reason: String, isOther: Bool? = nil) {
       self.id = id
       self.reason = reason
+      self.isOther = isOther
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject(with: "`id`, `reason`")
       self.id = try SessionProtocol.readFeatureId(json["id"])
       self.reason = try json["reason"].string()
+      let isOther = json["isOther"]
+      self.isOther = try isOther.isPresent ? isOther.bool() : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -84,6 +89,10 @@ public enum FeatureProtocol {
       writer.value(id)
       writer.key("reason")
       writer.value(reason)
+      if let isOther {
+        writer.key("isOther")
+        writer.value(isOther)
+      }
       writer.endObject()
     }
   }
@@ -605,7 +614,8 @@ public enum FeatureProtocol {
     public var bytes: Int?
     /// How the file differs from the features; absent when it does not.
     public var differences: [FeatureProtocol.ExportDifference]?
-    /// The first 100 features for which there is no result; absent when there are none. They are left out.
+    /// The first 100 features for which there is no result; absent when there are none. They are left out, and so are
+    /// features without a geometry where one is made of each.
     public var failed: [FeatureProtocol.FailedFeature]?
     /// The number of all those; absent when there are none.
     public var failedCount: Int?
@@ -4433,7 +4443,8 @@ public enum FeatureProtocol {
   }
 
   /// Features that have attributes in common as one: the union of their geometries, with these attributes and
-  /// statistics of others. In ascending order of the attributes; ids are numbered from 1.
+  /// statistics of others. In ascending order of the attributes; ids are numbered from 1. Where none of them has a
+  /// geometry, null. Features that fail, as all do whose union fails, count in no statistics.
   public enum Dissolve {
     public static let name: StaticString = "feature/dissolve"
 
@@ -4848,7 +4859,8 @@ public enum FeatureProtocol {
 
   /// The overlay of features with others. Attributes of the others that have a name of the first get `_2`; of parts
   /// with one side alone the others are null. Parts have the lower of both dimensions; what only touches is left out.
-  /// Ids are numbered from 1.
+  /// Ids are numbered from 1. Features of either side that are not valid fail, and the others are combined as if they
+  /// were not there. Places are compared as they are written: a longitude of 181 is not one of -179.
   public enum Combine {
     public static let name: StaticString = "feature/combine"
 
@@ -5251,7 +5263,7 @@ public enum FeatureProtocol {
 
   /// Features in another spatial reference, by the transformation of PROJ that is best at each place; with
   /// `transformation` or `area` by one for all, which the answer states. Z is transformed, M is kept where the result
-  /// has it.
+  /// has it. Features without a geometry have none in the result.
   public enum Project {
     public static let name: StaticString = "feature/project"
 
@@ -5458,7 +5470,8 @@ public enum FeatureProtocol {
     public typealias Result = FeatureProtocol.DerivedFeatures
   }
 
-  /// Features with new attributes: those of `computedFields`.
+  /// Features with new attributes: those of `computedFields`. Features without a geometry have none in the result,
+  /// which is a table if none has one.
   public enum Calculate {
     public static let name: StaticString = "feature/calculate"
 

@@ -1331,8 +1331,8 @@ public enum SessionProtocol {
       /// With the header `Attachment-Length: M` the last `M` of the `Content-Length` bytes are attachments. In a
       /// packed `Column`, a `GeometryColumn` or a WKB `Geometry` the value of `data` is then `{"offset": O, "length":
       /// N}`, bytes counted from the beginning of the attachments, in place of their base64; the server begins each
-      /// at a multiple of 8. A client may send columns and geometries so whatever it says here. Only where headers
-      /// precede messages; answers to batches have none.
+      /// at a multiple of 8. All together refer to no more bytes than are attached. A client may send columns and
+      /// geometries so whatever it says here. Only where headers precede messages; answers to batches have none.
       public var attachments: Bool
 
       public init(

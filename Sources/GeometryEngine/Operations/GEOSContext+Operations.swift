@@ -33,6 +33,9 @@ extension GEOSContext {
     if operation.kind == .union, operands.count == 1, case .polygon = operands[0], !operands[0].hasM { return GeometryOutcome(operands) }
     let numbers = operation.numbers
     switch operation.kind {
+    case .intersection where operands.contains(where: \.isMixed), .difference where operands.contains(where: \.isMixed),
+      .symmetricDifference where operands.contains(where: \.isMixed):
+      return try mixed(operation.kind, operands)
     case .buffer: return try one(operands[0], "buffer") { buffered($0, numbers) }
     case .offset:
       return try one(operands[0], "offset") {
@@ -81,6 +84,30 @@ extension GEOSContext {
     return GeometryOutcome([try geometry(of: GEOSShape(of: name, in: self) { make(left, right) })])
   }
 
+  /// An overlay of which an operand has parts of several dimensions. GEOS 3.11 takes the highest one alone, later ones refuse some.
+  private func mixed(_ kind: GeometryOperation.Kind, _ operands: [Geometry]) throws(EngineError) -> GeometryOutcome {
+    var sides: [[Geometry]] = []
+    for operand in operands {
+      let whole = try geometry(of: united(operand))
+      sides.append((0...2).map(whole.part(ofDimension:)).filter { !$0.isEmpty })
+    }
+    var made: [Geometry] = []
+    if kind == .intersection {
+      for one in sides[0] { for other in sides[1] { made += try self.made(GeometryOperation(.intersection), [one, other]).geometries } }
+    }
+    for (own, others) in [(0, 1), (1, 0)] where kind == .symmetricDifference || kind == .difference && own == 0 {
+      for part in sides[own] {
+        var rest = [part]
+        for other in sides[others] where !rest[0].isEmpty {
+          rest = try self.made(GeometryOperation(.difference), [rest[0], other]).geometries
+        }
+        made += rest
+      }
+    }
+    let whole = Geometry.collection(made.filter { !$0.isEmpty })
+    return try one(whole.uniform ?? whole, "union") { geos.pointee.GEOSUnaryUnion_r(handle, $0) }
+  }
+
   /// GEOS 3.14 goes beyond the distance, by a quarter in some; then a smaller one is tried.
   private func generalized(_ operand: Geometry, _ most: Double) throws(EngineError) -> GeometryOutcome {
     // Of positions in a row some are beside it by rounding.
@@ -93,7 +120,32 @@ extension GEOSContext {
     return GeometryOutcome([operand])
   }
 
+  /// Parts that are buffered together: GEOS takes the square of their number.
+  private static let bufferedTogether = 64
+
+  /// The union of the buffers of all parts.
+  private func bufferedApart(_ shape: OpaquePointer, _ numbers: [Double], _ count: Int32) -> OpaquePointer? {
+    var made: [OpaquePointer?] = []
+    for index in 0..<count {
+      guard let part = geos.pointee.GEOSGetGeometryN_r(handle, shape, index), let buffer = buffered(part, numbers) else {
+        for buffer in made { geos.pointee.GEOSGeom_destroy_r(handle, buffer) }
+        return nil
+      }
+      made.append(buffer)
+    }
+    // Takes the parts over, whatever it returns.
+    let type = Int32(GEOS_GEOMETRYCOLLECTION.rawValue)
+    guard let all = made.withUnsafeMutableBufferPointer({
+      geos.pointee.GEOSGeom_createCollection_r(handle, type, $0.baseAddress, UInt32(count))
+    }) else { return nil }
+    defer { geos.pointee.GEOSGeom_destroy_r(handle, all) }
+    guard geos.pointee.GEOSisEmpty_r(handle, all) != 1 else { return geos.pointee.GEOSGeom_createEmptyPolygon_r(handle) }
+    return geos.pointee.GEOSUnaryUnion_r(handle, all)
+  }
+
   private func buffered(_ shape: OpaquePointer, _ numbers: [Double]) -> OpaquePointer? {
+    let count = geos.pointee.GEOSGetNumGeometries_r(handle, shape)
+    if count > Self.bufferedTogether, numbers[5] == 0 { return bufferedApart(shape, numbers, count) }
     guard let params = geos.pointee.GEOSBufferParams_create_r(handle) else { return nil }
     defer { geos.pointee.GEOSBufferParams_destroy_r(handle, params) }
     _ = geos.pointee.GEOSBufferParams_setQuadrantSegments_r(handle, params, Int32(numbers[1]))
@@ -353,5 +405,13 @@ extension Positions {
       if point.x < last.x + (next.x - last.x) * (point.y - last.y) / (next.y - last.y) { isInside.toggle() }
     }
     return isInside
+  }
+}
+
+extension Geometry {
+  /// Whether it has parts of several dimensions.
+  fileprivate var isMixed: Bool {
+    guard case .collection = self else { return false }
+    return Set(flattened.lazy.filter { !$0.isEmpty }.map(\.dimension)).count > 1
   }
 }

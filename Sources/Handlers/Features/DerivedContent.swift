@@ -58,7 +58,8 @@ struct DerivedParts: DerivedContent {
     let geometries = try geometries()
     let chunks = try share.concurrently(copy.chunkCount) { copy.chunk($0, geometries?[$0]) }
     let (store, type) = copy.store(chunks)
-    return ColumnData(store, of: type ?? "Unknown", reference: reference)
+    // Of features without geometries is made a table.
+    return ColumnData(store, of: store.count > 0 ? type : type ?? "Unknown", reference: reference)
   }
 
   /// The geometries of each chunk; nil if all are those of the features.

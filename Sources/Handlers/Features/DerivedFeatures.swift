@@ -159,13 +159,16 @@ struct DerivedFeatures: Sendable {
       params, FeatureQuery(table: data.store, in: reference), measures: false, in: fileReference, cuts: format.record.isText, world)
     if data.geometryType == nil { written.selection.geometry = false }
     written.selection.nulls = true
-    try format.check(hasGeometry: written.selection.geometry)
-    let export = FeatureExport(
-      params: params, output: written, terms: [], format: format, geometryType: data.geometryType ?? "Unknown", revision: given.revision)
-    let made = try export.run(worker, WorkShare(worker.work))
+    let made: FeatureExport.Result
+    do {
+      try format.check(hasGeometry: written.selection.geometry)
+      let export = FeatureExport(
+        params: params, output: written, terms: [], format: format, geometryType: data.geometryType ?? "Unknown", revision: given.revision)
+      made = try export.run(worker, WorkShare(worker.work))
+    } catch let error as RPCError { throw NestedError(error, in: "file") }
     var result = given
     (result.path, result.driver, result.layerName, result.bytes) = (made.path, made.driver, made.layerName, made.bytes)
-    result.differences = made.differences
+    (result.count, result.differences) = (made.count, made.differences)
     if let failed = made.failed { result.failed = (result.failed ?? []) + failed }
     result.failedCount = (result.failedCount ?? 0) + (made.failedCount ?? 0)
     if result.failedCount == 0 { result.failedCount = nil }
@@ -242,7 +245,7 @@ struct DerivedFeatures: Sendable {
     }
   }
 
-  /// Features as they are, in the reference of the result.
+  /// Features as they are, in the reference of the result; those without a geometry, too.
   ///
   /// - Parameter choice: the transformation; nil for the best at each place.
   func copied(_ worker: Worker, by choice: TransformationChoice? = nil) throws -> DerivedParts {
@@ -255,14 +258,16 @@ struct DerivedFeatures: Sendable {
       try worker.checkCancelled()
       var part = DerivedParts.Part()
       if !output.changesGeometries {
-        part.rows = output.features.store.rowsWithGeometry(rows)
+        part.rows = Array(rows)
       } else if let points = try output.points(of: rows) {
         (part.rows, part.geometry) = (Array(rows), points)
       } else {
-        var made: [Geometry] = []
+        var made: [Geometry?] = []
         for (index, row) in rows.enumerated() {
           try worker.checkCancelled()
-          guard let feature = output.features.store[row], let geometry = try output.geometry(of: feature, index, &part, worker) else { continue }
+          guard let feature = output.features.store[row] else { continue }
+          let geometry = try output.geometry(of: feature, index, &part, worker)
+          if geometry == nil, feature.geometry != nil { continue }
           part.rows.append(row)
           made.append(geometry)
         }

@@ -10,8 +10,10 @@ import WireCoding
 
 struct GeometryUnion: Sendable {
   let mends: Bool
+  /// Whether geometries whose union fails are left out, as invalid ones are.
+  var leavesOut = false
 
-  /// A geometry that is left out, because it is not valid, or nowhere.
+  /// A geometry that is left out, because it is not valid, nowhere, or connected with others whose union fails.
   struct Failure: Sendable {
     let list: Int
     let index: Int
@@ -107,12 +109,23 @@ struct GeometryUnion: Sendable {
     let operation = GeometryOperation(.union, mends: mends)
     while !part.members.isEmpty {
       do throws(EngineError) { return (try calculate(operation, part.members.map(\.geometry)).whole, failures) } catch {
-        guard case .invalid(_, _, let operand) = error, part.members.indices.contains(operand) else { throw error }
+        guard case .invalid(_, _, let operand) = error, part.members.indices.contains(operand) else {
+          return (.collection([]), try failures + left(part, error))
+        }
         let index = part.members.remove(at: operand).index
         failures.append(Failure(list: part.list, index: index, error: RPCError(SpatialError(error), at: "/params/geometries/\(index)")))
       }
     }
     return (.collection([]), failures)
+  }
+
+  private func left(_ part: Part, _ error: EngineError) throws(EngineError) -> [Failure] {
+    switch error {
+    case .failed, .tooExpensive, .engineFailed, .invalid:
+      guard leavesOut else { throw error }
+      return part.members.map { Failure(list: part.list, index: $0.index, error: GeometryBatch.failure(error)) }
+    case .unavailable, .interrupted: throw error
+    }
   }
 }
 

@@ -82,7 +82,7 @@ extension FeatureService {
         let polygons = try DerivedFeatures.input(others, worker).geometries.compactMap { $0?.part(ofDimension: 2) }
         area = try GeometryUnion(mends: params.mend)(polygons, worker)
       } else if let given, case .invalid(let reason, let place) = try GeometryEngine.validity(of: given) {
-        guard params.mend else { throw NestedError(RPCError(SpatialError.invalid(reason: reason, at: place), at: "/params/area"), in: "") }
+        guard params.mend else { throw RPCError(SpatialError.invalid(reason: reason, at: place), at: "/params/area") }
         area = try GeometryUnion(mends: true)([given], worker)
       }
       guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features)) }
@@ -131,7 +131,7 @@ extension FeatureService {
         members[number].append(geometry)
         ids[number].append(feature.id)
       }
-      let made = try GeometryUnion(mends: params.mend).united(members, worker)
+      let made = try GeometryUnion(mends: params.mend, leavesOut: true).united(members, worker)
       var rows = DerivedRows(zip(query.names, query.types).map { ($0, $1) }, failed: input.failed)
       rows.failed += made.failures.map { .init(id: ids[$0.list][$0.index], reason: $0.error.message) }
       // Which features fail is known after the union, so the others are counted again.
@@ -142,11 +142,17 @@ extension FeatureService {
       for number in counted.numbers {
         let group = counted.groups[number]
         guard let union = numbers[group.values.map(\.key)] else { continue }
-        rows.append(made.geometries[union], group.values + group.results)
+        let geometry = made.geometries[union]
+        rows.append(geometry.isEmpty ? nil : geometry, group.values + group.results)
       }
       return rows
     }
   }
+}
+
+extension FeatureProtocol.FailedFeature {
+  /// The same of the other features.
+  fileprivate var ofOthers: Self { .init(id: id, reason: reason, isOther: true) }
 }
 
 extension AttributeValue {
@@ -204,18 +210,10 @@ private struct Combination: Sendable {
   private typealias Part = (left: Int?, right: Int?, geometry: Geometry)
 
   func rows(_ worker: Worker) throws -> DerivedRows {
-    let (left, right) = (try derived.input(worker), try DerivedFeatures.input(others, worker))
-    let leftRows = Dictionary(uniqueKeysWithValues: left.rows.enumerated().map { ($1, $0) })
-    let rightRows = Dictionary(uniqueKeysWithValues: right.rows.enumerated().map { ($1, $0) })
-    var meetings = [[Int]](repeating: [], count: left.rows.count)
+    let (left, right) = (try valid(derived.input(worker), worker), try valid(DerivedFeatures.input(others, worker), worker))
+    let meetings = try meetings(left, right, worker)
     var backwards = [[Int]](repeating: [], count: right.rows.count)
-    try join.forEachBlock(WorkShare(worker.work)) { block in
-      for (one, other) in zip(block.pairs.left, block.pairs.right) {
-        guard let one = leftRows[one], let other = rightRows[other] else { continue }
-        meetings[one].append(other)
-        backwards[other].append(one)
-      }
-    }
+    for (one, others) in meetings.enumerated() { for other in others { backwards[other].append(one) } }
     let (keepsCommon, keepsLeft, keepsRight) =
       switch operation {
       case .intersection: (true, false, false)
@@ -230,7 +228,7 @@ private struct Combination: Sendable {
       while !names.insert(name).inserted { name += "_2" }
       return (name, type)
     }
-    var rows = DerivedRows(wanted.0 + second, failed: left.failed + right.failed)
+    var rows = DerivedRows(wanted.0 + second, failed: left.failed + right.failed.map(\.ofOthers))
     func add(_ results: [(Part?, FeatureProtocol.FailedFeature?)]) {
       for (part, failure) in results {
         if let failure { rows.failed.append(failure) }
@@ -242,45 +240,136 @@ private struct Combination: Sendable {
         rows.append(part.geometry, (own ?? wanted.0.map { _ in .null }) + (other ?? second.map { _ in .null }))
       }
     }
-    let (all, back) = (meetings, backwards)
+    let back = backwards
     add(try parts(left.rows.count, worker) { index, calculate in
       guard let geometry = left.geometries[index] else { return [] }
       var parts: [Part] = []
       if keepsCommon {
-        for other in all[index].sorted() {
+        for other in meetings[index] {
           guard let second = right.geometries[other] else { continue }
           let common = try calculate(GeometryOperation(.intersection, mends: mends), [geometry, second]).whole
           parts.append((index, other, common.part(ofDimension: min(geometry.dimension, second.dimension))))
         }
       }
       if keepsLeft {
-        parts.append((index, nil, try rest(of: geometry, less: all[index].compactMap { right.geometries[$0] }, calculate)))
+        parts.append((index, nil, try rest(of: geometry, less: meetings[index].compactMap { right.geometries[$0] }, calculate)))
       }
       return parts
-    } failure: { left.query.store[left.rows[$0]]?.id ?? 0 })
+    } failure: { .init(id: left.query.store[left.rows[$0]]?.id ?? 0, reason: $1) })
     if keepsRight {
       add(try parts(right.rows.count, worker) { index, calculate in
         guard let geometry = right.geometries[index] else { return [] }
         return [(nil, index, try rest(of: geometry, less: back[index].compactMap { left.geometries[$0] }, calculate))]
-      } failure: { right.query.store[right.rows[$0]]?.id ?? 0 })
+      } failure: { FeatureProtocol.FailedFeature(id: right.query.store[right.rows[$0]]?.id ?? 0, reason: $1).ofOthers })
     }
     return rows
+  }
+
+  /// The features without those that are not valid, which fail; or with these mended.
+  private func valid(_ input: DerivedFeatures.Input, _ worker: Worker) throws -> DerivedFeatures.Input {
+    let size = 256
+    let checked = try WorkShare(worker.work).concurrently((input.rows.count + size - 1) / size) { number in
+      do {
+        let calculate = try GeometryCalculator()
+        let geometries = input.geometries[number * size..<min((number + 1) * size, input.rows.count)]
+        return try geometries.map { geometry -> Result<Geometry?, RPCError> in
+          try worker.checkCancelled()
+          guard let geometry else { return .success(nil) }
+          do throws(EngineError) { return .success(try calculate.valid(geometry, mends: mends)) } catch {
+            switch error {
+            case .unavailable, .interrupted: throw error
+            case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(GeometryBatch.failure(error))
+            }
+          }
+        }
+      } catch let error as EngineError { throw SpatialError(error) }
+    }.flatMap { $0 }
+    var failed = input.failed
+    for (row, result) in zip(input.rows, checked) {
+      if case .failure(let error) = result { failed.append(.init(id: input.query.store[row]?.id ?? 0, reason: error.message)) }
+    }
+    return .init(query: input.query, rows: input.rows, geometries: checked.map { (try? $0.get()) ?? nil }, failed: failed)
+  }
+
+  /// Of each of the features the others that it meets, ascending.
+  private func meetings(_ left: DerivedFeatures.Input, _ right: DerivedFeatures.Input, _ worker: Worker) throws -> [[Int]] {
+    var join = join
+    var (leftRows, rightRows) = ([UInt32: Int](), [UInt32: Int]())
+    if derived.reference == derived.features.reference {
+      leftRows = Dictionary(uniqueKeysWithValues: left.rows.enumerated().map { ($1, $0) })
+      rightRows = Dictionary(uniqueKeysWithValues: right.rows.enumerated().map { ($1, $0) })
+    } else {
+      // Edges that are straight in one reference are not in the other, so others meet there.
+      (join, leftRows, rightRows) = (try join.comparing(table(left), table(right)), [:], [:])
+      for index in left.rows.indices { leftRows[UInt32(index)] = index }
+      for index in right.rows.indices { rightRows[UInt32(index)] = index }
+    }
+    var meetings = [[Int]](repeating: [], count: left.rows.count)
+    try join.forEachBlock(WorkShare(worker.work)) { block in
+      for (one, other) in zip(block.pairs.left, block.pairs.right) {
+        guard let one = leftRows[one], let other = rightRows[other], left.geometries[one] != nil, right.geometries[other] != nil
+        else { continue }
+        meetings[one].append(other)
+      }
+    }
+    return meetings.map { $0.sorted() }
+  }
+
+  /// Geometries as features of which each has its index as its row.
+  private func table(_ input: DerivedFeatures.Input) throws -> FeatureQuery {
+    var rows = DerivedRows([])
+    for geometry in input.geometries { rows.append(geometry, []) }
+    return FeatureQuery(table: try rows.data(in: derived.reference).store, in: derived.reference)
   }
 
   /// What of a geometry is in none of those that cover its dimension.
   private func rest(
     of geometry: Geometry, less others: [Geometry], _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
-    let covering = others.filter { $0.dimension >= geometry.dimension }
-    guard !covering.isEmpty else { return geometry }
+    var rest = geometry
+    let others = others.filter { $0.dimension >= geometry.dimension }
+    for other in others where others.count > 1 { if try isWithin(geometry, other, calculate) { return .collection([]) } }
     let operation = GeometryOperation(.difference, mends: mends)
-    return try calculate(operation, [geometry, covering.count == 1 ? covering[0] : .collection(covering)]).whole
-      .part(ofDimension: geometry.dimension)
+    for part in covers(others, geometry.dimension) where !rest.isEmpty {
+      rest = try calculate(operation, [rest, part]).whole.part(ofDimension: geometry.dimension)
+    }
+    return rest
+  }
+
+  /// Whether all of a geometry is in another, or on its boundary.
+  private func isWithin(_ geometry: Geometry, _ other: Geometry, _ calculate: borrowing GeometryCalculator) throws -> Bool {
+    guard let own = geometry.envelope, let box = other.envelope, box.contains(own) else { return false }
+    let matrix = try calculate(GeometryOperation(.relate), [geometry, other]).text.map { Array($0.utf8) } ?? []
+    return matrix.count == 9 && matrix[2] == UInt8(ascii: "F") && matrix[5] == UInt8(ascii: "F")
+  }
+
+  /// What is to be subtracted from a geometry of a dimension, one after the other.
+  ///
+  /// A union has rounded positions where lines cross, so what one of its parts covers may be beside it. Lines therefore are subtracted as
+  /// they are, before areas, and points meet each other geometry alone.
+  private func covers(_ others: [Geometry], _ dimension: Int) -> [Geometry] {
+    func together(_ geometries: [Geometry]) -> [Geometry] {
+      geometries.count > 1 ? [.collection(geometries)] : geometries
+    }
+    let lines = others.filter { $0.dimension == 1 }, areas = others.filter { $0.dimension == 2 }
+    let strings = lines.flatMap { geometry -> [Positions] in
+      switch geometry.part(ofDimension: 1) {
+      case .lineString(let line): [line]
+      case .multiLineString(let lines): lines
+      case .point, .multiPoint, .polygon, .multiPolygon, .collection: []
+      }
+    }
+    let network = strings.isEmpty ? [] : [Geometry.multiLineString(strings)]
+    switch dimension {
+    case 0: return together(others.filter { $0.dimension == 0 }) + network + areas
+    case 1: return network + together(areas)
+    default: return together(areas)
+    }
   }
 
   private func parts(
     _ count: Int, _ worker: Worker, _ body: @Sendable (Int, borrowing GeometryCalculator) throws -> [Part],
-    failure id: (Int) -> Int
+    failure: (Int, _ reason: String) -> FeatureProtocol.FailedFeature
   ) throws -> [(Part?, FeatureProtocol.FailedFeature?)] {
     let chunk = 64
     let made = try WorkShare(worker.work).concurrently((count + chunk - 1) / chunk) { number in
@@ -291,10 +380,6 @@ private struct Combination: Sendable {
           do { return .success(try body(index, calculator)) } catch let error as EngineError {
             switch error {
             case .unavailable, .interrupted: throw error
-            case .invalid(_, _, let operand) where operand > 0:
-              var failure = GeometryBatch.failure(error)
-              failure.message = "Of one that it meets: \(failure.message)"
-              return .failure(failure)
             case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(GeometryBatch.failure(error))
             }
           }
@@ -304,7 +389,7 @@ private struct Combination: Sendable {
     return made.joined().enumerated().flatMap { index, result -> [(Part?, FeatureProtocol.FailedFeature?)] in
       switch result {
       case .success(let parts): parts.filter { !$0.geometry.isEmpty }.map { ($0, nil) }
-      case .failure(let error): [(nil, .init(id: id(index), reason: error.message))]
+      case .failure(let error): [(nil, failure(index, error.message))]
       }
     }
   }

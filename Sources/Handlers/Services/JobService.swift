@@ -23,9 +23,7 @@ package enum JobService: JobHandlers {
       let job = try world.createJob(id: params.id.map { ID($0) }, owner: owner, method: params.method, params: given)
       made = job
       var copy = world
-      do { _ = try client.jobMethods.plan(job, in: &copy) } catch let error as RPCError {
-        throw error.inParams
-      } catch { throw NestedError(error, in: "params") }
+      do { _ = try client.jobMethods.plan(job, in: &copy) } catch { throw NestedError(error, in: "params") }
     }
     guard let made else { throw RPCError.internalError("no job was made") }
     return try Wire.object(made.id, in: client.world)
@@ -41,7 +39,7 @@ package enum JobService: JobHandlers {
     guard case .object(var members) = try Wire.value(json) else { return .null }
     members["meta"] = nil
     if let file = members["path"]?.text {
-      do { members["path"] = .string(try client.files.path(file)) } catch { throw error.inParams }
+      do { members["path"] = .string(try client.files.path(file)) } catch { throw NestedError(error, in: "params") }
     }
     let value = Value.object(members)
     guard value.byteCount <= Value.byteLimit else {
@@ -69,15 +67,5 @@ package enum JobService: JobHandlers {
   private static func act(_ action: JobAction, on id: String, in world: inout World) throws -> Answer<JSONOpaque> {
     try world.act(action, on: ID(id))
     return { try Wire.object(JobID(id), in: $0) }
-  }
-}
-
-extension RPCError {
-  /// The error of params that are the member `params` of others.
-  fileprivate var inParams: RPCError {
-    guard let path, path.utf8.starts(with: "/params".utf8) else { return self }
-    var error = self
-    error.path = "/params" + path
-    return error
   }
 }

@@ -36,6 +36,11 @@ extension RPCError {
     }
     switch error {
     case let error as RPCError: self = error
+    case let nested as NestedError where nested.error is RPCError:
+      // Made where the member is all that is known.
+      guard var error = nested.error as? RPCError else { return nil }
+      if let path = error.path, path.utf8.starts(with: "/params".utf8) { error.path = "\(prefix)/\(nested.member)\(path.dropFirst(7))" }
+      self = error
     case let nested as NestedError:
       self.init(
         nested.error, in: root?.member(nested.member), at: "\(prefix)/\(nested.member)", world, searches: searches)

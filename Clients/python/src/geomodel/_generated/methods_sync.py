@@ -5198,6 +5198,8 @@ class FeatureMethods(SyncCaller):
     ) -> t.DerivedFeatures:
         """Features that have attributes in common as one: the union of their geometries, with these
         attributes and statistics of others. In ascending order of the attributes; ids are numbered from 1.
+        Where none of them has a geometry, null. Features that fail, as all do whose union fails, count in
+        no statistics.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -5554,7 +5556,9 @@ class FeatureMethods(SyncCaller):
     ) -> t.DerivedFeatures:
         """The overlay of features with others. Attributes of the others that have a name of the first get
         `_2`; of parts with one side alone the others are null. Parts have the lower of both dimensions;
-        what only touches is left out. Ids are numbered from 1.
+        what only touches is left out. Ids are numbered from 1. Features of either side that are not valid
+        fail, and the others are combined as if they were not there. Places are compared as they are
+        written: a longitude of 181 is not one of -179.
 
         Args:
             others: The other features.
@@ -5901,7 +5905,7 @@ class FeatureMethods(SyncCaller):
     ) -> t.DerivedFeatures:
         """Features in another spatial reference, by the transformation of PROJ that is best at each place;
         with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
-        kept where the result has it.
+        kept where the result has it. Features without a geometry have none in the result.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -6080,7 +6084,8 @@ class FeatureMethods(SyncCaller):
         mend: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """Features with new attributes: those of `computedFields`.
+        """Features with new attributes: those of `computedFields`. Features without a geometry have none in
+        the result, which is a table if none has one.
 
         Args:
             layer: A loaded layer; this or `overlay`.

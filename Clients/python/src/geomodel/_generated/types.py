@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "a7aff764be0f9ecb"
+PROTOCOL_HASH = "b5097d4ddbf33268"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2243,6 +2243,8 @@ class FailedFeature(TypedDict):
     """Its id."""
     reason: str
     """Says which position, or why, for people."""
+    isOther: NotRequired[bool]
+    """True for one of the `others` of `feature/combine`; absent for one of the features."""
 
 
 IfFileExists = Literal["error", "replace", "addLayer", "replaceLayer"]
@@ -2538,7 +2540,9 @@ class DerivedFeatures(TypedDict):
     differences: NotRequired[list[ExportDifference]]
     """How the file differs from the features; absent when it does not."""
     failed: NotRequired[list[FailedFeature]]
-    """The first 100 features for which there is no result; absent when there are none. They are left out."""
+    """The first 100 features for which there is no result; absent when there are none. They are left out, and
+    so are features without a geometry where one is made of each.
+    """
     failedCount: NotRequired[int]
     """The number of all those; absent when there are none. (at least 1)"""
     transformation: NotRequired[Transformation]
