@@ -166,10 +166,12 @@ struct PackageExport: Sendable {
     if thumbnail != nil { index.thumbnail = PackageFile.thumbnailName }
     try zip.add(PackageFile.indexName, Array(index.jsonText.utf8))
     if let thumbnail { try zip.add(PackageFile.thumbnailName, thumbnail) }
-    let files = try PackedFiles(in: world, converted: Set(tables.map(\.number)), worker)
     let sources = DocumentSource.all(in: world)
     let names = Dictionary(sources.map { ($0.number, $0.id.rawValue) }) { first, _ in first }
-    let packed = Dictionary(uniqueKeysWithValues: tables.map { ($0.number, "data/\(names[$0.number] ?? "\($0.number)").gpkg") })
+    var taken: Set<Text> = []
+    let packed = Dictionary(
+      uniqueKeysWithValues: tables.map { ($0.number, PackedFiles.free("\(names[$0.number] ?? "\($0.number)").gpkg", &taken)) })
+    let files = try PackedFiles(in: world, converted: packed, worker)
     let text = try DocumentWriter.text(world, DocumentFolder(packing: files.names), packed, beside: target, worker)
     try zip.add(PackageFile.documentName, from: text.descriptor, at: 0, count: text.size) { _ in try worker.checkCancelled() }
     let shares = share.split(by: tables.flatMap(\.tables).map(\.effort) + [files.bytes / 64 + 1])
