@@ -76,10 +76,12 @@ import Testing
     #expect(try raster.sample(Point(x: 12.5, y: 21.5 - 1e-5)) == .noData)
   }
 
-  @Test(arguments: [
-    ("ft", 0.3048), ("Foot (International)", 0.3048), ("US survey foot", 1200.0 / 3937), ("US_survey_foot", 1200.0 / 3937),
-    ("[ft_us]", 1200.0 / 3937), ("mm", 0.001), ("yd", 0.9144), ("fathom", 1.8288), ("metre", 1), ("m above sea", 1),
-  ])
+  private static let units: [(String, Double)] = [
+    ("ft", 0.3048), ("Foot (International)", 0.3048), ("US survey foot", 1200.0 / 3937.0), ("US_survey_foot", 1200.0 / 3937.0),
+    ("[ft_us]", 1200.0 / 3937.0), ("mm", 0.001), ("yd", 0.9144), ("fathom", 1.8288), ("metre", 1.0), ("m above sea", 1.0),
+  ]
+
+  @Test(arguments: units)
   func `the unit of heights is known in the words of different writers`(unit: String, metres: Double) throws {
     let directory = try TemporaryDirectory()
     _ = try directory.write(

@@ -458,7 +458,7 @@ public enum SurfaceProtocol {
   /// The part of the ground that is analysed in cells.
   public protocol GroundArea: Sendable {
     /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
-    /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+    /// When absent, the cells of the first source. The cells are those of the first source, by precedence, that
     /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
     /// 16,777,216 cells are analysed.
     var envelope: SessionProtocol.Envelope? { get }
@@ -524,7 +524,7 @@ public enum SurfaceProtocol {
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
       /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
-      /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+      /// When absent, the cells of the first source. The cells are those of the first source, by precedence, that
       /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
       /// 16,777,216 cells are analysed.
       public var envelope: SessionProtocol.Envelope?
@@ -803,7 +803,7 @@ public enum SurfaceProtocol {
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
       /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
-      /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+      /// When absent, the cells of the first source. The cells are those of the first source, by precedence, that
       /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
       /// 16,777,216 cells are analysed.
       public var envelope: SessionProtocol.Envelope?

@@ -96,7 +96,9 @@ struct GridFrame {
         ]), let extent = try area(options, source, wrap, ground)
       else { continue }
       let whole = GridFrame(reference: source.reference, transform: transform, width: source.width, height: source.height)
-      let cells = whole.cells(of: extent)
+      // Around turned cells the extent has many more.
+      let cells = options.envelope == nil
+        ? (columns: 0...Double(source.width) / step, rows: 0...Double(source.height) / step) : whole.cells(of: extent)
       guard let (columns, rows) = try whole.reached(Self.whole(cells.columns), Self.whole(cells.rows), ground) else { continue }
       guard
         let frame = whole.cut(columns.lowerBound - 1..<columns.upperBound + 2, rows.lowerBound - 1..<rows.upperBound + 2)

@@ -15461,7 +15461,7 @@ class SurfaceMethods(AsyncCaller):
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
-                crosses the antimeridian. When absent, the extent of the first source. The cells are those of
+                crosses the antimeridian. When absent, the cells of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
                 other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.
             coarsen: The sides of cells, in cells of that source; more than 1 takes heights at the middles
@@ -15659,7 +15659,7 @@ class SurfaceMethods(AsyncCaller):
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
-                crosses the antimeridian. When absent, the extent of the first source. The cells are those of
+                crosses the antimeridian. When absent, the cells of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
                 other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.
             coarsen: The sides of cells, in cells of that source; more than 1 takes heights at the middles
