@@ -199,6 +199,7 @@ struct PackageExport: Sendable {
       try zip.add(PackageDigests.name(of: name), digests.bytes)
       result.files.append(.init(path: name, bytes: size, isChanged: before.map { $0 != digests }))
     }
+    if let earlier { result.tables += try gone(from: earlier, packed) }
     for file in files.all {
       let sum = try zip.add(file.name, from: file.descriptor, at: file.offset, count: file.size) { done in
         try shares[number].checkpoint(done, of: file.size)
@@ -211,6 +212,17 @@ struct PackageExport: Sendable {
     result.bytes = zip.size
     try zip.commit(replaces: params.ifExists == .replace, for: worker)
     return result
+  }
+
+  /// The tables of an earlier package that are not in this one.
+  private func gone(from earlier: PackageFile, _ packed: [Int: String]) throws -> [PackageProtocol.PackagedTable] {
+    let kept = Dictionary(uniqueKeysWithValues: tables.map { (packed[$0.number] ?? "", Set($0.tables.map { Text($0.name) })) })
+    return try earlier.digestedFiles.flatMap { file in
+      try earlier.digests(of: file).tables.filter { kept[file]?.contains(Text($0.name)) != true }.map {
+        .init(
+          source: file.stemAndExtension.stem, sourceLayer: $0.name, count: 0, added: 0, changed: 0, removed: $0.features.count)
+      }
+    }
   }
 
   private func pause(_ worker: Worker) throws {

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "acbfaf652460e3ea"
+PROTOCOL_HASH = "c861b35b18c41a92"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5196,7 +5196,9 @@ class PackagedFile(TypedDict):
 
 
 class PackagedTable(TypedDict):
-    """The features of a layer in a package."""
+    """The features of a layer in a package. By `package/update` also of a layer that is in it no longer, with
+    `count` 0.
+    """
 
     source: ObjectId
     """The source."""
