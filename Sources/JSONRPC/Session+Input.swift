@@ -181,6 +181,7 @@ extension Session {
       bytes.withUnsafeBytes {
         take(UnsafeRawBufferPointer(rebasing: $0[message.text]), attachments, parsed, at: position, isCancelled: parsedBeginning.isEmpty)
       }
+      parsedBeginning = []
       // Freeing a large document takes long too.
       loop.offload(to: .parsing) { withExtendedLifetime(parsed) {} }
       drainBacklog()
