@@ -15457,7 +15457,8 @@ class SurfaceMethods(AsyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
@@ -15564,7 +15565,8 @@ class SurfaceMethods(AsyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             method: The method. (default "horn")
@@ -15655,7 +15657,8 @@ class SurfaceMethods(AsyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
@@ -15778,7 +15781,8 @@ class SurfaceMethods(AsyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
@@ -15901,7 +15905,8 @@ class SurfaceMethods(AsyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             step: Maximum distance of samples. When this and `count` are absent: the shorter side of a
@@ -16011,7 +16016,8 @@ class SurfaceMethods(AsyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)

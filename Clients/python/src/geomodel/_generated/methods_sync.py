@@ -15366,7 +15366,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
@@ -15473,7 +15474,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             method: The method. (default "horn")
@@ -15564,7 +15566,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
@@ -15687,7 +15690,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
@@ -15810,7 +15814,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             step: Maximum distance of samples. When this and `count` are absent: the shorter side of a
@@ -15920,7 +15925,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
