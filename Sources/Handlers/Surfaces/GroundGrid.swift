@@ -223,7 +223,8 @@ struct GroundGrid {
   /// Converts the heights that a source has added.
   private mutating func convert(_ source: any ElevationSource, _ before: [Float], _ ground: Ground, _ share: WorkShare) throws {
     // Differences change little over 32 km.
-    let side = frame.metric(at: frame.width / 2, frame.height / 2, ground).map { $0.cellArea.squareRoot() } ?? 0
+    let metric = frame.metric(at: frame.width / 2, frame.height / 2, ground)
+    let side = metric.map { max(($0.column * $0.column).sum(), ($0.row * $0.row).sum()).squareRoot() } ?? 0
     let block = max(1, min(Self.block, Int(32_000 / max(side, 1))))
     func nodes(_ count: Int) -> [Int] { Array(stride(from: 0, to: count - 1, by: block)) + [count - 1] }
     let (columns, rows) = (nodes(frame.width), nodes(frame.height))
