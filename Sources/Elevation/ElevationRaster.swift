@@ -196,6 +196,8 @@ extension RasterHeights {
 struct SampleGrid {
   /// Width and height of a tile in pixels; each tile is read with one more column and row, to interpolate at its last pixels.
   static let tileSize = 256
+  /// What rounding moves a position, in pixels.
+  private static let slack = 1e-6
 
   /// The first pixel of a sample, and the weights of the next column and row, in 0..<1.
   struct Cell {
@@ -226,10 +228,16 @@ struct SampleGrid {
     self.interpolation = interpolation
   }
 
+  /// A position at the centre of a pixel, but for rounding, needs no neighbour: that may have no value.
+  private static func snapped(_ position: Double) -> Double {
+    let whole = position.rounded()
+    return abs(position - whole) <= slack ? whole : position
+  }
+
   /// Nil outside of the raster. The outer edges are inside, with a tolerance of a millionth of a pixel for rounding.
   func cell(x: Double, y: Double, _ index: Int) -> Cell? {
     let (column, row) = transform.pixel(x: x, y: y)
-    let slack = 1e-6
+    let slack = Self.slack
     guard column >= -slack, row >= -slack, column <= Double(width) + slack, row <= Double(height) + slack else {
       return nil
     }
@@ -238,8 +246,8 @@ struct SampleGrid {
       return cell(index, Int(min(max(column, 0), Double(width - 1))), 0, Int(min(max(row, 0), Double(height - 1))), 0)
     case .bilinear:
       // Values apply to pixel centres; beyond the outermost centres only one is available.
-      let column = min(max(column - 0.5, 0), Double(width - 1))
-      let row = min(max(row - 0.5, 0), Double(height - 1))
+      let column = Self.snapped(min(max(column - 0.5, 0), Double(width - 1)))
+      let row = Self.snapped(min(max(row - 0.5, 0), Double(height - 1)))
       let c = Int(column)
       let r = Int(row)
       return cell(index, c, column - Double(c), r, row - Double(r))

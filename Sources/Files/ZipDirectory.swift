@@ -198,7 +198,8 @@ public struct ZipDirectory: Sendable {
   /// Whether a name leads to a place in the archive, on any system.
   private static func leads(_ name: String) -> Bool {
     let parts = (name.hasSuffix("/") ? name.dropLast() : name[...]).split(separator: "/", omittingEmptySubsequences: false)
-    return !name.utf8.contains(UInt8(ascii: "\\")) && !name.utf8.contains(0) && !name.utf8.contains(UInt8(ascii: ":"))
+    // A colon in the first part would be behind the letter of a drive.
+    return !name.utf8.contains(UInt8(ascii: "\\")) && !name.utf8.contains(0) && !parts[0].utf8.contains(UInt8(ascii: ":"))
       && parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
   }
 

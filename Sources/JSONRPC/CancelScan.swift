@@ -1,4 +1,4 @@
-// Cancels overtake large messages: while one is parsed, the input after it is scanned for `$/cancelRequest`.
+// Cancels overtake large messages: while one is parsed, the input after it is scanned for `$/cancelRequest`, also of that one.
 
 import JSON
 import Platform
@@ -60,7 +60,19 @@ extension Session {
     }
     for cancel in found { scan.add(cancel.id, at: cancel.position) }
     cancelScan = scan
-    for cancel in found { cancelInFlight(cancel.id) }
+    for cancel in found {
+      cancelInFlight(cancel.id)
+      cancelParsed(cancel.id)
+    }
+  }
+
+  /// Answers the request that is being parsed as cancelled, which parsing would delay, if its id is in its beginning.
+  private func cancelParsed(_ id: RequestID) {
+    guard isParsing, phase == .initialized, inFlight[id] == nil, !batchIDs.contains(id),
+      parsedBeginning.withUnsafeBytes(MessageID.ofBeginning)?.id == id
+    else { return }
+    parsedBeginning = []
+    write(error: .cancelled, id: id, batch: nil)
   }
 
   /// The ids that a message cancels, alone or in a batch.

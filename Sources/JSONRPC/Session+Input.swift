@@ -138,12 +138,14 @@ extension Session {
   }
 
   private func take(
-    _ text: UnsafeRawBufferPointer, _ attachments: MessageAttachments?, _ parsed: Result<JSONDocument, UnreadableText>, at position: Int
+    _ text: UnsafeRawBufferPointer, _ attachments: MessageAttachments?, _ parsed: Result<JSONDocument, UnreadableText>, at position: Int,
+    isCancelled: Bool = false
   ) {
     counters.received += 1
     recordArrival(text, attachments, at: position)
     isHandling = true
     switch parsed {
+    case _ where isCancelled: break
     case .success(let document): handle(document, text, at: position)
     case .failure(let unreadable): refuse(unreadable)
     }
@@ -156,6 +158,7 @@ extension Session {
   /// Parses a large message on another thread; input after it waits, except for `$/cancelRequest`.
   private func parseAside(_ bytes: [UInt8], _ message: Message, at position: Int) {
     isParsing = true
+    parsedBeginning = Array(bytes[message.text].prefix(Framer.beginningBytes))
     let attachments = message.attached == 0 ? nil : MessageAttachments(bytes, message.attachments)
     bytes.withUnsafeBytes { recordArrival(UnsafeRawBufferPointer(rebasing: $0[message.text]), attachments, at: position) }
     if cancelScan?.isBehind(position) ?? true { cancelScan = CancelScan(framer: framer, from: position + message.range.count) }
@@ -175,7 +178,10 @@ extension Session {
     guard ending == nil else { return }
     turn {
       isParsing = false
-      bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[message.text]), attachments, parsed, at: position) }
+      bytes.withUnsafeBytes {
+        take(UnsafeRawBufferPointer(rebasing: $0[message.text]), attachments, parsed, at: position, isCancelled: parsedBeginning.isEmpty)
+      }
+      parsedBeginning = []
       // Freeing a large document takes long too.
       loop.offload(to: .parsing) { withExtendedLifetime(parsed) {} }
       drainBacklog()

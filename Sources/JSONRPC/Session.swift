@@ -88,6 +88,8 @@ public final class Session {
   /// The stream position of the backlog's start.
   var streamPosition = 0
   var isParsing = false
+  /// The beginning of the message that is being parsed; empty once its request has been answered as cancelled.
+  var parsedBeginning: [UInt8] = []
   /// Whether the application holds the input back.
   var isInputHeld = false
   var cancelScan: CancelScan?

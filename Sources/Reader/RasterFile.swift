@@ -131,14 +131,19 @@ final class RasterFile {
   }
 }
 
-/// Metres per unit of a band; 1 if the unit is empty.
+/// Metres per unit of a band; 1 if the unit is empty or another one.
 private func metres(per unit: String) -> Double {
-  switch unit.lowercased() {
-  case "ft", "foot", "feet", "international foot", "international feet": 0.3048
-  case "us-ft", "ftus", "us survey foot", "us survey feet", "foot_us", "us foot": 1200.0 / 3937.0
+  // Writers differ in spaces, signs and the order of words: "US survey foot", "foot_us", "ft (international)".
+  switch String(unit.lowercased().filter(\.isLetter)) {
+  case "ft", "foot", "feet", "internationalfoot", "internationalfeet", "footinternational", "ftinternational", "footintl": 0.3048
+  case "usft", "ftus", "ussurveyfoot", "ussurveyfeet", "footus", "feetus", "usfoot", "usfeet", "ussurveyft": 1200.0 / 3937.0
+  case "mm", "millimetre", "millimeter": 0.001
   case "cm", "centimetre", "centimeter": 0.01
   case "dm", "decimetre", "decimeter": 0.1
   case "km", "kilometre", "kilometer": 1000
+  case "yd", "yard": 0.9144
+  case "in", "inch": 0.0254
+  case "fathom": 1.8288
   default: 1
   }
 }

@@ -38,12 +38,26 @@ import Testing
     harness.client.send(
       [large("1", "wait"), request("2", "wait"), cancel("1"), cancel("2"), request("3", "echo")].map { $0 + "\n" }
         .joined())
-    #expect(harness.takeLines() == [])
+    // Not only once it has been parsed.
+    #expect(harness.takeLines().map { Failure($0) } == [Failure("1", -32800, "cancelled")])
     harness.loop.runOffloaded()
     let lines = harness.takeLines()
-    #expect(lines.map { Failure($0) } == [Failure("1", -32800, "cancelled"), Failure("2", -32800, "cancelled"), nil])
+    #expect(lines.map { Failure($0) } == [Failure("2", -32800, "cancelled"), nil])
     #expect(lines.last == result("3"))
     #expect(harness.waiting.replies.isEmpty)
+    #expect(harness.session.counters.received == 6)
+  }
+
+  @Test func `a request that is parsed is cancelled once, and a later one of its id is not`() {
+    let harness = Harness(offloading: .stepped)
+    #expect(harness.lines(large("1"), cancel("1"), cancel("1"), request("1", "echo")).map { Failure($0) } == [Failure("1", -32800, "cancelled")])
+    harness.loop.runOffloaded()
+    #expect(harness.takeLines() == [result("1")])
+    // An id behind the params is found when they have been parsed; texts within them are no ids.
+    let late = #"{"jsonrpc":"2.0","method":"echo","params":{"id":2,"a":"\#(String(repeating: "x", count: 1 << 20))"},"id":3}"#
+    #expect(harness.lines(late, cancel("2"), cancel("3")) == [])
+    harness.loop.runOffloaded()
+    #expect(harness.takeLines().map { Failure($0) } == [Failure("3", -32800, "cancelled")])
   }
 
   @Test func `an overtaking cancel does not apply to later requests`() {

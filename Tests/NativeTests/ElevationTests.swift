@@ -70,6 +70,23 @@ import Testing
     guard case .value(let between) = try raster.sample(Point(x: 12.4, y: 21.5)) else { throw Unexpected() }
     #expect(abs(between - 2.9) < 1e-12)
     #expect(try raster.sample(Point(x: 11.6, y: 20.5), interpolation: .nearest) == .value(5))
+    // At a centre but for rounding.
+    #expect(try raster.sample(Point(x: (11.5).nextUp, y: 20.5)) == .value(5))
+    #expect(try raster.sample(Point(x: 12.5 - 1e-9, y: 21.5 - 1e-9)) == .value(3))
+    #expect(try raster.sample(Point(x: 12.5, y: 21.5 - 1e-5)) == .noData)
+  }
+
+  private static let units: [(String, Double)] = [
+    ("ft", 0.3048), ("Foot (International)", 0.3048), ("US survey foot", 1200.0 / 3937.0), ("US_survey_foot", 1200.0 / 3937.0),
+    ("[ft_us]", 1200.0 / 3937.0), ("mm", 0.001), ("yd", 0.9144), ("fathom", 1.8288), ("metre", 1.0), ("m above sea", 1.0),
+  ]
+
+  @Test(arguments: units)
+  func `the unit of heights is known in the words of different writers`(unit: String, metres: Double) throws {
+    let directory = try TemporaryDirectory()
+    _ = try directory.write(
+      "<PAMDataset><PAMRasterBand band=\"1\"><UnitType>\(unit)</UnitType></PAMRasterBand></PAMDataset>", to: "g.asc.aux.xml")
+    #expect(try grid(directory).sample(Point(x: 11.5, y: 20.5)) == .value(5 * metres))
   }
 
   @Test func `pixels without area have no transform`() throws {

@@ -9,6 +9,12 @@ struct PackageDigests: Equatable {
   /// The name of the entry with the digests of a data file.
   static func name(of file: String) -> String { "digests/\(file.dropFirst("data/".count)).bin" }
 
+  /// The data file whose digests are in an entry of this name; nil if it has none.
+  static func file(of name: String) -> String? {
+    guard name.hasPrefix("digests/"), name.hasSuffix(".bin") else { return nil }
+    return "data/\(name.dropFirst("digests/".count).dropLast(".bin".count))"
+  }
+
   init() {}
 
   static func == (left: PackageDigests, right: PackageDigests) -> Bool { left.bytes == right.bytes }

@@ -166,10 +166,12 @@ struct PackageExport: Sendable {
     if thumbnail != nil { index.thumbnail = PackageFile.thumbnailName }
     try zip.add(PackageFile.indexName, Array(index.jsonText.utf8))
     if let thumbnail { try zip.add(PackageFile.thumbnailName, thumbnail) }
-    let files = try PackedFiles(in: world, converted: Set(tables.map(\.number)), worker)
     let sources = DocumentSource.all(in: world)
     let names = Dictionary(sources.map { ($0.number, $0.id.rawValue) }) { first, _ in first }
-    let packed = Dictionary(uniqueKeysWithValues: tables.map { ($0.number, "data/\(names[$0.number] ?? "\($0.number)").gpkg") })
+    var taken: Set<Text> = []
+    let packed = Dictionary(
+      uniqueKeysWithValues: tables.map { ($0.number, PackedFiles.free("\(names[$0.number] ?? "\($0.number)").gpkg", &taken)) })
+    let files = try PackedFiles(in: world, converted: packed, worker)
     let text = try DocumentWriter.text(world, DocumentFolder(packing: files.names), packed, beside: target, worker)
     try zip.add(PackageFile.documentName, from: text.descriptor, at: 0, count: text.size) { _ in try worker.checkCancelled() }
     let shares = share.split(by: tables.flatMap(\.tables).map(\.effort) + [files.bytes / 64 + 1])
@@ -197,6 +199,7 @@ struct PackageExport: Sendable {
       try zip.add(PackageDigests.name(of: name), digests.bytes)
       result.files.append(.init(path: name, bytes: size, isChanged: before.map { $0 != digests }))
     }
+    if let earlier { result.tables += try gone(from: earlier, packed) }
     for file in files.all {
       let sum = try zip.add(file.name, from: file.descriptor, at: file.offset, count: file.size) { done in
         try shares[number].checkpoint(done, of: file.size)
@@ -209,6 +212,17 @@ struct PackageExport: Sendable {
     result.bytes = zip.size
     try zip.commit(replaces: params.ifExists == .replace, for: worker)
     return result
+  }
+
+  /// The tables of an earlier package that are not in this one.
+  private func gone(from earlier: PackageFile, _ packed: [Int: String]) throws -> [PackageProtocol.PackagedTable] {
+    let kept = Dictionary(uniqueKeysWithValues: tables.map { (packed[$0.number] ?? "", Set($0.tables.map { Text($0.name) })) })
+    return try earlier.digestedFiles.flatMap { file in
+      try earlier.digests(of: file).tables.filter { kept[file]?.contains(Text($0.name)) != true }.map {
+        .init(
+          source: file.stemAndExtension.stem, sourceLayer: $0.name, count: 0, added: 0, changed: 0, removed: $0.features.count)
+      }
+    }
   }
 
   private func pause(_ worker: Worker) throws {

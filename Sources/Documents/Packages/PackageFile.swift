@@ -132,6 +132,9 @@ final class PackageFile {
     } catch is JSONSyntaxError { throw invalid("\(Self.indexName) is no JSON") }
   }
 
+  /// The data files that have digests.
+  var digestedFiles: [String] { directory.entries.compactMap { PackageDigests.file(of: $0.name) } }
+
   /// The digests of a data file of the package; empty if it has none.
   func digests(of file: String) throws -> PackageDigests {
     guard let entry = directory[PackageDigests.name(of: file)] else { return PackageDigests() }

@@ -24,16 +24,17 @@ final class PackedFiles {
   private(set) var all: [Item] = []
   /// The names in the package, by absolute path.
   private(set) var names: [Text: String] = [:]
-  private var taken: Set<Text> = []
+  private var taken: Set<Text>
 
   /// Formats of one file, by extension, besides those that readers of features have.
   private static let rasters: Set = ["tif", "tiff", "hgt", "dt0", "dt1", "dt2", "img", "mbtiles", "gpkg"]
   private static let several: Set = ["shp", "dbf", "gdb"]
 
-  /// - Parameter converted: numbers of the sources that do not come as they are.
+  /// - Parameter converted: names in the package of the sources that do not come as they are, by their numbers.
   /// - Throws: for what a package cannot hold as it is: addresses, formats of several files, databases in use.
-  init(in world: World, converted: Set<Int>, _ worker: Worker) throws {
-    for source in DocumentSource.all(in: world) where !converted.contains(source.number) {
+  init(in world: World, converted: [Int: String], _ worker: Worker) throws {
+    taken = Set(converted.values.map { Text($0.lowercased()) })
+    for source in DocumentSource.all(in: world) where converted[source.number] == nil {
       guard case .file(let file) = source.origin else { continue }
       if FilePolicy.isAddress(file.path) { throw Self.refusal(file.path, "packages hold files, and it is an address") }
       try add(file.path, worker) { !Self.several.contains($0) }
@@ -53,10 +54,22 @@ final class PackedFiles {
     RPCError(FileRefusal.refused(path: path, reason: reason))
   }
 
+  /// A name in the package for a file, free where case does not count, too. The file's own name stays, as some layers are named by it.
+  static func free(_ file: String, _ taken: inout Set<Text>) -> String {
+    var name = "data/\(file)"
+    var count = 1
+    while !taken.insert(Text(name.lowercased())).inserted {
+      count += 1
+      name = "data/\(count)/\(file)"
+    }
+    return name
+  }
+
   private func add(_ path: String, _ worker: Worker, _ isOneFile: (String) -> Bool) throws {
     guard names[Text(path)] == nil else { return }
     let (stem, ending) = path.stemAndExtension
     guard isOneFile(ending) else { throw Self.refusal(path, "packages hold formats of one file, and it has several") }
+    guard !stem.utf8.contains(UInt8(ascii: "\\")) else { throw Self.refusal(path, "names in packages have no backslash") }
     let file: OpenedFile
     do throws(FileRefusal) { file = try worker.files.policy.openInArchives(path) } catch { throw RPCError(error) }
     let real = file.name.path
@@ -65,12 +78,7 @@ final class PackedFiles {
       close(file.descriptor)
       throw Self.refusal(path, isUsed ? "a program has it open as a database" : "it is compressed in another package")
     }
-    var name = "data/\(stem).\(ending)"
-    var count = 1
-    while !taken.insert(Text(name.lowercased())).inserted {
-      count += 1
-      name = "data/\(stem)-\(count).\(ending)"
-    }
+    let name = Self.free(ending.isEmpty ? stem : "\(stem).\(ending)", &taken)
     names[Text(path)] = name
     all.append(
       Item(

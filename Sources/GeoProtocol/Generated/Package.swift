@@ -305,7 +305,8 @@ public enum PackageProtocol {
     }
   }
 
-  /// The features of a layer in a package.
+  /// The features of a layer in a package. By `package/update` also of a layer that is in it no longer, with `count`
+  /// 0.
   public struct PackagedTable: JSONDecodable, JSONEncodable, Sendable {
     /// The source.
     public var source: String

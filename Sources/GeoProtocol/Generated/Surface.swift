@@ -458,7 +458,7 @@ public enum SurfaceProtocol {
   /// The part of the ground that is analysed in cells.
   public protocol GroundArea: Sendable {
     /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
-    /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+    /// When absent, the cells of the first source. The cells are those of the first source, by precedence, that
     /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
     /// 16,777,216 cells are analysed.
     var envelope: SessionProtocol.Envelope? { get }
@@ -477,7 +477,7 @@ public enum SurfaceProtocol {
     var stopAtNoData: Bool { get }
     /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid
     /// of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every
-    /// sixteenth one.
+    /// sixteenth one, nearer ones where cells are larger than 2 km.
     var verticalReference: String? { get }
     /// With `verticalReference`: what heights of sources that do not say it are above.
     var assumedVerticalReference: String? { get }
@@ -519,12 +519,12 @@ public enum SurfaceProtocol {
       public var stopAtNoData: Bool
       /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
       /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
-      /// every sixteenth one.
+      /// every sixteenth one, nearer ones where cells are larger than 2 km.
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
       /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
-      /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+      /// When absent, the cells of the first source. The cells are those of the first source, by precedence, that
       /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
       /// 16,777,216 cells are analysed.
       public var envelope: SessionProtocol.Envelope?
@@ -690,7 +690,7 @@ public enum SurfaceProtocol {
       public var stopAtNoData: Bool
       /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
       /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
-      /// every sixteenth one.
+      /// every sixteenth one, nearer ones where cells are larger than 2 km.
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
@@ -798,12 +798,12 @@ public enum SurfaceProtocol {
       public var stopAtNoData: Bool
       /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
       /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
-      /// every sixteenth one.
+      /// every sixteenth one, nearer ones where cells are larger than 2 km.
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
       /// The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it crosses the antimeridian.
-      /// When absent, the extent of the first source. The cells are those of the first source, by precedence, that
+      /// When absent, the cells of the first source. The cells are those of the first source, by precedence, that
       /// reaches the area, continued over the others: heights of other cells are interpolated bilinearly. At most
       /// 16,777,216 cells are analysed.
       public var envelope: SessionProtocol.Envelope?
@@ -944,7 +944,7 @@ public enum SurfaceProtocol {
       public var stopAtNoData: Bool
       /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
       /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
-      /// every sixteenth one.
+      /// every sixteenth one, nearer ones where cells are larger than 2 km.
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
@@ -1138,7 +1138,7 @@ public enum SurfaceProtocol {
       public var stopAtNoData: Bool
       /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
       /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
-      /// every sixteenth one.
+      /// every sixteenth one, nearer ones where cells are larger than 2 km.
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
@@ -1294,7 +1294,7 @@ public enum SurfaceProtocol {
       public var stopAtNoData: Bool
       /// Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the
       /// ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between
-      /// every sixteenth one.
+      /// every sixteenth one, nearer ones where cells are larger than 2 km.
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?

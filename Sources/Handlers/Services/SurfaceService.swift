@@ -16,6 +16,9 @@ package enum SurfaceService: SurfaceHandlers {
     guard case .lineString(let line) = try Wire.geometry(params.line) else {
       throw RPCError(.invalidGeometry, "The geometry is not a line.", path: "/params/line", expected: "a line")
     }
+    guard line.count > 0 else {
+      throw RPCError(.emptyGeometry, "The line is empty.", path: "/params/line", expected: "a line that is not empty")
+    }
     guard params.step == nil || params.count == nil else { throw ModelError.oneOf(["step", "count"]) }
     return plan { share in
       let shares = share.split(by: 1, 3)

@@ -32,6 +32,8 @@ extension Gradient {
 struct GroundCells {
   /// Cells between those whose steps are computed; the others are interpolated.
   private static let spacing = 32
+  /// How far interpolated steps may be off in the middle of a block, as a part of them: at a pole, and in cells of degrees, they are not even.
+  private static let tolerance = 5e-3
 
   let grid: GroundGrid
   let columns: Range<Int>
@@ -69,17 +71,28 @@ struct GroundCells {
       let (top, bottom) = (
         nodes.map { grid.frame.metric(at: $0, band.lowerBound, ground) }, nodes.map { grid.frame.metric(at: $0, band.upperBound - 1, ground) }
       )
+      let middle = (band.lowerBound + band.upperBound - 1) / 2
+      let areEven = nodes.indices.map { node in
+        let next = min(node + 1, nodes.count - 1)
+        let column = (nodes[node] + nodes[next]) / 2
+        let (u, v) = (Self.part(column, nodes[node], nodes[next]), Self.part(middle, band.lowerBound, band.upperBound - 1))
+        guard let exact = grid.frame.metric(at: column, middle, ground),
+          let guess = CellMetric.between(.between(top[node], bottom[node], v), .between(top[next], bottom[next], v), u)
+        else { return true }
+        return guess.isNear(exact, Self.tolerance)
+      }
       var result: [Float] = []
       result.reserveCapacity(band.count * columns.count)
       grid.heights.withUnsafeBufferPointer { heights in
         for row in band {
-          let down = band.count > 1 ? Double(row - band.lowerBound) / Double(band.count - 1) : 0
+          let down = Self.part(row, band.lowerBound, band.upperBound - 1)
           let metrics = zip(top, bottom).map { CellMetric.between($0, $1, down) }
           for (node, first) in nodes.enumerated() {
             let end = node + 1 < nodes.count ? nodes[node + 1] : first + 1
             let (left, right) = (metrics[node], node + 1 < nodes.count ? metrics[node + 1] : metrics[node])
             for column in first..<end {
-              guard let metric = CellMetric.between(left, right, Double(column - first) / Double(end - first)) else {
+              let even = areEven[node] ? CellMetric.between(left, right, Self.part(column, first, end)) : grid.frame.metric(at: column, row, ground)
+              guard let metric = even else {
                 result.append(.nan)
                 continue
               }
@@ -96,9 +109,20 @@ struct GroundCells {
       return result
     }.flatMap { $0 }
   }
+
+  private static func part(_ number: Int, _ first: Int, _ last: Int) -> Double {
+    last > first ? Double(number - first) / Double(last - first) : 0
+  }
 }
 
 extension CellMetric {
+  fileprivate func isNear(_ other: CellMetric, _ tolerance: Double) -> Bool {
+    func isNear(_ a: SIMD2<Double>, _ b: SIMD2<Double>) -> Bool {
+      ((a - b) * (a - b)).sum() <= tolerance * tolerance * (b * b).sum()
+    }
+    return isNear(column, other.column) && isNear(row, other.row)
+  }
+
   /// Interpolated linearly; nil where one end is unknown.
   static func between(_ a: CellMetric?, _ b: CellMetric?, _ part: Double) -> CellMetric? {
     guard let a, let b else { return nil }

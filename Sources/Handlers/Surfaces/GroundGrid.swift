@@ -96,7 +96,9 @@ struct GridFrame {
         ]), let extent = try area(options, source, wrap, ground)
       else { continue }
       let whole = GridFrame(reference: source.reference, transform: transform, width: source.width, height: source.height)
-      let cells = whole.cells(of: extent)
+      // Around turned cells the extent has many more.
+      let cells = options.envelope == nil
+        ? (columns: 0...Double(source.width) / step, rows: 0...Double(source.height) / step) : whole.cells(of: extent)
       guard let (columns, rows) = try whole.reached(Self.whole(cells.columns), Self.whole(cells.rows), ground) else { continue }
       guard
         let frame = whole.cut(columns.lowerBound - 1..<columns.upperBound + 2, rows.lowerBound - 1..<rows.upperBound + 2)
@@ -216,23 +218,27 @@ struct GroundGrid {
 
   /// Converts the heights that a source has added.
   private mutating func convert(_ source: any ElevationSource, _ before: [Float], _ ground: Ground, _ share: WorkShare) throws {
-    func nodes(_ count: Int) -> [Int] { Array(stride(from: 0, to: count - 1, by: Self.block)) + [count - 1] }
+    // Differences change little over 32 km.
+    let metric = frame.metric(at: frame.width / 2, frame.height / 2, ground)
+    let side = metric.map { max(($0.column * $0.column).sum(), ($0.row * $0.row).sum()).squareRoot() } ?? 0
+    let block = max(1, min(Self.block, Int(32_000 / max(side, 1))))
+    func nodes(_ count: Int) -> [Int] { Array(stride(from: 0, to: count - 1, by: block)) + [count - 1] }
     let (columns, rows) = (nodes(frame.width), nodes(frame.height))
     var above: [Double?] = []
     for (index, row) in rows.enumerated() {
       try share.work?.checkCancelled()
       let places = try ground.transformer.transformEach(columns.map { frame.middle($0, row) }, from: frame.reference, to: .wgs84)
         .map { try? $0.get() }
-      // Nodes beyond the earth or the grid have no difference; neither have the cells around them.
-      let below: [Double?] = try places.map { place in
-        guard let place else { return nil }
-        do { return try ground.converted([0], at: [place], of: source)[0] } catch TransformError.outsideDomain { return nil }
+      let known = places.indices.filter { places[$0] != nil }
+      var below = [Double?](repeating: nil, count: places.count)
+      for (index, difference) in zip(known, try Self.differences(known.compactMap { places[$0] }[...], source, ground, share)) {
+        below[index] = difference
       }
       let (first, last) = (index == 0 ? row : rows[index - 1] + 1, row)
       for row in first...last {
         let v = index == 0 ? 0 : Double(row - rows[index - 1]) / Double(last - rows[index - 1])
         for column in 0..<frame.width where before[row * frame.width + column].isNaN && heights[row * frame.width + column].isFinite {
-          let node = min(column / Self.block, columns.count - 1)
+          let node = min(column / block, columns.count - 1)
           let next = min(node + 1, columns.count - 1)
           let u = next == node ? 0 : Double(column - columns[node]) / Double(columns[next] - columns[node])
           let top = index == 0 ? below : above
@@ -244,6 +250,18 @@ struct GroundGrid {
         }
       }
       above = below
+    }
+  }
+
+  /// What is added to heights at places in WGS 84: nothing beyond the earth or the grid, nor in the cells around.
+  private static func differences(
+    _ places: ArraySlice<Point>, _ source: any ElevationSource, _ ground: Ground, _ share: WorkShare
+  ) throws -> [Double?] {
+    try share.work?.checkCancelled()
+    do { return try ground.converted(Array(repeating: 0, count: places.count), at: Array(places), of: source) } catch TransformError.outsideDomain {
+      guard places.count > 1 else { return [nil] }
+      let half = places.count / 2
+      return try differences(places.prefix(half), source, ground, share) + differences(places.dropFirst(half), source, ground, share)
     }
   }
 

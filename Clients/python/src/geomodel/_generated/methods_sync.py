@@ -15372,11 +15372,12 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
-                crosses the antimeridian. When absent, the extent of the first source. The cells are those of
+                crosses the antimeridian. When absent, the cells of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
                 other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.
             coarsen: The sides of cells, in cells of that source; more than 1 takes heights at the middles
@@ -15479,7 +15480,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             method: The method. (default "horn")
@@ -15570,11 +15572,12 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             envelope: The area, in `spatialReference`; in degrees, `xMin` is greater than `xMax` when it
-                crosses the antimeridian. When absent, the extent of the first source. The cells are those of
+                crosses the antimeridian. When absent, the cells of the first source. The cells are those of
                 the first source, by precedence, that reaches the area, continued over the others: heights of
                 other cells are interpolated bilinearly. At most 16,777,216 cells are analysed.
             coarsen: The sides of cells, in cells of that source; more than 1 takes heights at the middles
@@ -15693,7 +15696,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
@@ -15816,7 +15820,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             step: Maximum distance of samples. When this and `count` are absent: the shorter side of a
@@ -15926,7 +15931,8 @@ class SurfaceMethods(SyncCaller):
                 after it; otherwise these are used. (default False)
             vertical_reference: Heights are converted to it: a vertical reference, such as EPSG:5773 for
                 EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In
-                cells the difference is interpolated between every sixteenth one.
+                cells the difference is interpolated between every sixteenth one, nearer ones where cells are
+                larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
             observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)

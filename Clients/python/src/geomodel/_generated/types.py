@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "b5097d4ddbf33268"
+PROTOCOL_HASH = "82438ebb313d8bf6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5200,7 +5200,9 @@ class PackagedFile(TypedDict):
 
 
 class PackagedTable(TypedDict):
-    """The features of a layer in a package."""
+    """The features of a layer in a package. By `package/update` also of a layer that is in it no longer, with
+    `count` 0.
+    """
 
     source: ObjectId
     """The source."""
