@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "82438ebb313d8bf6"
+PROTOCOL_HASH = "00f51c0932d6e2a5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
