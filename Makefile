@@ -36,8 +36,8 @@ fuzz: ## fuzz what reads untrusted bytes, each target for SECONDS (60); TARGET=w
 sanitize: ## the tests under AddressSanitizer, then under ThreadSanitizer; SANITIZER=thread, FILTER=UndoTests: only those
 	@set -e; for one in $(or $(SANITIZER),address thread); do .ci/sanitize $$one '$(FILTER)'; done
 
-soak: build ## random sessions with the server for SECONDS (300); SEED=: from that one on
-	@python3 Tests/Soak/soak.py --server $(SERVER) --seconds $(or $(SECONDS),300) $(if $(SEED),--seed $(SEED))
+soak: build ## random sessions with the server for SECONDS (300); SEED=: from that one on; METHODS='geometry/*': mostly of those
+	@python3 Tests/Soak/soak.py --server $(SERVER) --seconds $(or $(SECONDS),300) $(if $(SEED),--seed $(SEED)) $(if $(METHODS),--methods '$(METHODS)')
 
 bench: build ## compare with C floors, as ratios, in one run
 	@swift build -c release --scratch-path .build-tests -Xswiftc -enable-testing --build-tests

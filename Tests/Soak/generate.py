@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import random
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 # Members that hold the id of an object, with its collection in the state tree.
 _COLLECTIONS = {
@@ -12,13 +13,29 @@ _COLLECTIONS = {
     "binding": "bindings", "link": "links", "viewModel": "viewModels", "locationSource": "locationSources",
 }  # fmt: skip
 _ANY = ("owner", "node", "scope")
+# Members of which one is wanted.
+_CHOICES = [("map", "scene"), ("layer", "overlay"), ("geometry", "geometries", "columns"), ("other", "others"), ("distance", "distances")]
 _TEXTS = ["", "a", "title", "žluťoučký 🐎", "e\u0301", "\u0000", "a\nb", "'", '"', "%", "😀", "x" * 300, "1.5", "null"]
-_NUMBERS = [0, 1, -1, 2, 0.5, -0.0, 1e-15, -1e-15, 90, 180, 359.9999999999999, 360, -400.5, 1e6, 1e9, 1e15, 1e16, 1e300, 1e-300, 2**53 + 1, 2**63]
+_NUMBERS = [
+    0, 1, -1, 2, 0.5, -0.0, 1e-15, -1e-15, 90, 180, 359.9999999999999, 360, -400.5, 1e6, 1e9, 1e15, 1e16, 1e300, 1e-300, 2**53 + 1, 2**63,
+]  # fmt: skip
 _EXPRESSIONS = [
     "name", "size > 3", "name LIKE 'g%'", "pop_est > 1000000 AND continent = 'Europe'", "size IS NULL OR NOT isOpen", "1 = 1",
     "name IN ('a', 'b')", "size + 1", "coalesce(size, 0) * 2", "upper(name)", "size BETWEEN 1 AND 4", "right * 10", "((", "nobody = 1",
 ]  # fmt: skip
-_REFERENCES = ["EPSG:4326", "EPSG:3857", "EPSG:32633", "EPSG:2154", "EPSG:999999", "x"]
+# Of the ellipsoid, of the earth's centre, with heights, of a pole, of half the earth, of the moon, of no place on earth.
+_REFERENCES = [
+    "EPSG:4326", "EPSG:3857", "EPSG:32633", "EPSG:2154", "EPSG:4978", "EPSG:4979", "EPSG:5773", "EPSG:4326+5773", "EPSG:3995", "EPSG:5041", "EPSG:2193",
+    "ESRI:54030", "+proj=ortho +lat_0=40", "+proj=igh", "+proj=longlat +R=1737400", "+proj=utm +zone=32", "EPSG:999999", "x",
+    'ENGCRS["site",EDATUM["site"],CS[Cartesian,2],AXIS["x",east],AXIS["y",north],LENGTHUNIT["metre",1]]',
+]  # fmt: skip
+_GEOMETRIES = [
+    "Point", "MultiPoint", "LineString", "LineString", "MultiLineString", "Polygon", "Polygon", "MultiPolygon", "GeometryCollection", "Envelope",
+    "WKT", "WKB",
+]  # fmt: skip
+_WKT = ["POINT EMPTY", "LINESTRING M (1 2 3, 0 0 4)", "MULTIPOLYGON EMPTY", "CIRCULARSTRING (0 0, 1 1, 2 0)"]
+# Where longitudes and latitudes end, and what is none.
+_ORDINATES = [0, 0, 1, 45, 90, -90, 180, -180, 179.9999999, 89.9999999, 181, 360, -540, 1e-12, 500_000, 2e7, 1e9, 1e15, 1e100, 1e300, -1e300]
 _FILES = ["naturalearth_110m.gpkg", "cities.shp", "cities.fgb", "jacksboro_dem.tif", "types.gpkg", "none.gpkg", "../x", "fifo", "a.json"]
 _NAMES = ["count", "name", "items", "right", "wrong", "total", "status", "theme", "locale", "target", "table"]
 _PATHS = ["/maps/*/title", "/views/*/viewpoint", "/overlays/*", "/layers/*/isVisible", "/clock", "", "/viewModels/*/count", "/x", "nothing"]
@@ -27,7 +44,8 @@ _PATHS = ["/maps/*/title", "/views/*/viewpoint", "/overlays/*", "/layers/*/isVis
 class Generator:
     """Makes requests for the objects that are known to exist."""
 
-    def __init__(self, definition: dict[str, Any], rng: random.Random) -> None:
+    def __init__(self, definition: dict[str, Any], rng: random.Random, pattern: str = "*") -> None:
+        """Methods of the pattern are chosen four times of five."""
         self.rng = rng
         self.schemas = definition["components"]["schemas"]
         self.methods = {method["name"]: method for method in definition["methods"]}
@@ -35,13 +53,15 @@ class Generator:
             del self.methods[left_out]
         self.commands = [name for name, method in self.methods.items() if method["x-shape"] == "command" and not name.startswith("edit/")]
         self.objects: dict[str, list[str]] = {}
+        self._preferred = fnmatch.filter(self.methods, pattern)
         self._made = 0
 
     # Requests
 
-    def request(self, methods: Iterable[str]) -> tuple[str, Any]:
-        """A method among those, with params that are valid or nearly so."""
-        name = self.rng.choice(list(methods))
+    def request(self, methods: Iterable[str] | None = None) -> tuple[str, Any]:
+        """A method among those, or of all, with params that are valid or nearly so."""
+        chosen = list(methods or (self._preferred if self.rng.random() < 0.8 else self.methods))
+        name = self.rng.choice(chosen)
         return name, self.params(name)
 
     def params(self, name: str) -> Any:
@@ -60,14 +80,15 @@ class Generator:
         return params
 
     def _choose_container(self, params: dict[str, Any], method: dict[str, Any]) -> None:
-        """Of map and scene, layer and overlay most methods want one."""
+        """Of map and scene, layer and overlay, one geometry and several most methods want one."""
         names = [one["name"] for one in method["params"]]
-        for pair in (("map", "scene"), ("layer", "overlay")):
-            if all(name in names for name in pair) and self.rng.random() < 0.9:
-                kept = self.rng.choice(pair)
-                for name in pair:
+        for choice in _CHOICES:
+            given = [name for name in choice if name in names]
+            if len(given) > 1 and self.rng.random() < 0.9:
+                kept = self.rng.choice(given)
+                for name in given:
                     params.pop(name, None)
-                params[kept] = self.id(kept)
+                params[kept] = self.value(next(one["schema"] for one in method["params"] if one["name"] == kept), kept, 0)
 
     def disturbed(self, value: Any) -> Any:
         """The value with a change somewhere in it."""
@@ -203,7 +224,7 @@ class Generator:
         return self.rng.choice(_FILES)
 
     def _SpatialReference(self, name: str) -> str:
-        return self.rng.choice(_REFERENCES[:2] if self.rng.random() < 0.8 else _REFERENCES)
+        return self.rng.choice(_REFERENCES[:2] if self.rng.random() < 0.7 else _REFERENCES)
 
     def _Expression(self, name: str) -> str:
         return self.rng.choice(_EXPRESSIONS)
@@ -228,19 +249,48 @@ class Generator:
         return [self.rng.choice([1, 2.5, -170, None if name else 0]) for _ in range(3)]
 
     def _Geometry(self, name: str) -> Any:
-        x, y = round(self.rng.uniform(-180, 180), 6), round(self.rng.uniform(-90, 90), 6)
-        point = {"type": "Point", "coordinates": [x, y]}
-        if name in ("center", "points", "locations") or self.rng.random() < 0.5:
-            return point
-        return self.rng.choice([
-            {"type": "LineString", "coordinates": [[x, y], [y, x / 2], [0, 0]]},
-            {"type": "Polygon", "coordinates": [[[0, 0], [abs(y) + 1, 0], [0, abs(y) + 1], [0, 0]]]},
-            {"type": "MultiPoint", "coordinates": [[x, y, 5], [0, 0, 6]]},
-            {"type": "GeometryCollection", "geometries": [point, point]},
-            {"type": "WKT", "text": f"LINESTRING M ({x} {y} 3, 0 0 4)"}, {"type": "WKT", "text": "POINT EMPTY"},
-            {"type": "Envelope", "xMin": x, "yMin": -abs(y), "xMax": x / 2, "yMax": abs(y)},
-            {"type": "WKB", "data": "AQEAAAAAAAAAAADwPwAAAAAAAABA"}, {"type": "Point", "coordinates": [1e300, 0]},
-        ])  # fmt: skip
+        kind = self.rng.choice(["Point"] if name in ("center", "points", "locations") else _GEOMETRIES)
+        # Most lie around a place; positions of the others are anywhere.
+        if self.rng.random() < 0.6:
+            x, y, size = self.rng.uniform(-180, 180), self.rng.uniform(-90, 90), self.rng.choice([0.001, 1, 30])
+            ordinates = [(round(x + self.rng.uniform(-size, size), 6), round(y + self.rng.uniform(-size, size), 6)) for _ in range(8)]
+        else:
+            ordinates = [(self.rng.choice(_ORDINATES), self.rng.choice(_ORDINATES)) for _ in range(8)]
+        return self._shape(kind, ordinates)
+
+    def _shape(self, kind: str, places: list[tuple[float, float]]) -> Any:
+        """A geometry of that type with positions among those."""
+        third = [5] if self.rng.random() < 0.1 else []
+
+        def some(least: int) -> list[list[float]]:
+            return [] if self.rng.random() < 0.03 else [[*self.rng.choice(places), *third] for _ in range(self.rng.randint(least, 6))]
+
+        def ring() -> list[list[float]]:
+            if self.rng.random() < 0.5:
+                west, south = self.rng.choice(places)
+                east, north = self.rng.choice(places)
+                line = [[west, south, *third], [east, south, *third], [east, north, *third], [west, north, *third]]
+            else:
+                line = some(3)
+            return line + line[:1]
+
+        if kind == "Envelope":
+            (x, y), (x2, y2) = self.rng.choice(places), self.rng.choice(places)
+            return {"type": kind, "xMin": x, "yMin": min(y, y2), "xMax": x2, "yMax": max(y, y2)}
+        if kind == "WKT":
+            return {"type": kind, "text": self.rng.choice(_WKT)}
+        if kind == "WKB":
+            return {"type": kind, "data": "AQEAAAAAAAAAAADwPwAAAAAAAABA"}
+        if kind == "GeometryCollection":
+            members = [self._shape(self.rng.choice(_GEOMETRIES), places) for _ in range(self.rng.randint(0, 3))]
+            return {"type": kind, "geometries": members}
+        made: dict[str, Callable[[], Any]] = {
+            "Point": lambda: [*self.rng.choice(places), *third], "MultiPoint": lambda: some(1), "LineString": lambda: some(2),
+            "MultiLineString": lambda: [some(2) for _ in range(self.rng.randint(0, 3))],
+            "Polygon": lambda: [ring() for _ in range(self.rng.randint(1, 2))],
+            "MultiPolygon": lambda: [[ring()] for _ in range(self.rng.randint(0, 3))],
+        }  # fmt: skip
+        return {"type": kind, "coordinates": made[kind]()}
 
     def _Graphic(self, name: str) -> Any:
         graphic: dict[str, Any] = {"geometry": self._Geometry("")}

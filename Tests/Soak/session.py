@@ -30,9 +30,9 @@ _READERS = 12
 
 
 class Session:
-    def __init__(self, definition: dict[str, Any], wire: Wire, folder: Path, rng: random.Random) -> None:
+    def __init__(self, definition: dict[str, Any], wire: Wire, folder: Path, rng: random.Random, pattern: str) -> None:
         self.wire, self.rng, self.folder = wire, rng, folder
-        self.generator = Generator(definition, rng)
+        self.generator = Generator(definition, rng, pattern)
 
     def run(self, bursts: int) -> None:
         wire = self.wire
@@ -98,7 +98,7 @@ class Session:
                 self.flood()
             kind = rng.random()
             if kind < 0.03:
-                method, params = self.generator.request(self.generator.methods)
+                method, params = self.generator.request()
                 body = {"jsonrpc": "2.0", "id": f"damaged{rng.random()}", "method": method, "params": params}
                 # Two answers at the most: bytes that became a line end make two lines.
                 wire.damaged += 2
@@ -116,7 +116,7 @@ class Session:
             elif kind < 0.3:
                 wire.send("model/apply", {"commands": [self.generator._Command("") for _ in range(rng.randint(1, 6))]})
             else:
-                wire.send(*self.generator.request(self.generator.methods))
+                wire.send(*self.generator.request())
             if rng.random() < 0.3 and not is_slow:
                 wire.pump()
         wire.read_slowly(False)

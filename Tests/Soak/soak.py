@@ -32,6 +32,7 @@ def main() -> int:
     parser.add_argument("--sessions", type=int, default=1_000_000, help="at the most")
     parser.add_argument("--bursts", type=int, default=12, help="of requests in a session")
     parser.add_argument("--seed", default=str(random.randrange(10**9)), help="of the first session")
+    parser.add_argument("--methods", default="*", help="that most requests are of, such as 'geometry/*'")
     parser.add_argument("--folder", default=str(ROOT / ".build-soak"), help="where sessions work; one that fails leaves its trace")
     options = parser.parse_args()
     sys.setrecursionlimit(10_000)
@@ -49,7 +50,7 @@ def main() -> int:
             # The trace is replayed where it was made, from what was there before.
             (folder / "work").rename(folder / "after")
             prepare(folder)
-            print(f"seed {seed}: {broken}\nIts trace: {folder}/trace.jsonl. Again: Tests/Soak/soak.py --seed {seed} --sessions 1")
+            print(f"seed {seed}: {broken}\nIts trace: {folder}/trace.jsonl. Again: Tests/Soak/soak.py --seed {seed} --methods '{options.methods}' --sessions 1")
             return 1
         shutil.rmtree(folder)
         counts += wire.counts
@@ -77,7 +78,7 @@ def play(seed: str, folder: Path, definition: dict[str, Any], options: argparse.
     command = [str(Path(options.server).resolve()), "--trace-file", str(folder / "trace.jsonl"), "--allow-dir", str(work)]
     wire = Wire(command, work, rng.choice(["lines", "headers"]))
     try:
-        Session(definition, wire, work, rng).run(options.bursts)
+        Session(definition, wire, work, rng, options.methods).run(options.bursts)
     finally:
         wire.abandon()
     return wire

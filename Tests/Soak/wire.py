@@ -187,8 +187,8 @@ class Wire:
         assert self.process.stdout is not None
         try:
             while data := self.process.stdout.read1(1 << 16):  # type: ignore[attr-defined]
-                for body in self._decoder.feed(data):
-                    self._incoming.put(json.loads(body))
+                for message in self._decoder.feed(data):
+                    self._incoming.put(json.loads(bytes(message.body)))
                 self._may_read.wait()
         except ValueError as error:
             self._incoming.put(error)
