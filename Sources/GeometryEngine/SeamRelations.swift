@@ -125,6 +125,7 @@ extension GEOSContext {
   /// The value of a shape, without m.
   func geometry(of shape: consuming GEOSShape) throws(EngineError) -> Geometry {
     if let polygon = polygon(of: shape) { return polygon }
+    if let points = try points(of: shape) { return points }
     let writer = try run("write") { geos.pointee.GEOSWKBWriter_create_r(handle) }
     defer { geos.pointee.GEOSWKBWriter_destroy_r(handle, writer) }
     geos.pointee.GEOSWKBWriter_setOutputDimension_r(handle, writer, 3)
@@ -135,6 +136,23 @@ extension GEOSContext {
     do throws(WKBError) { return try Geometry(wkb: UnsafeRawBufferPointer(start: bytes, count: size)) } catch {
       throw .failed(operation: "write", reason: error.description)
     }
+  }
+
+  /// The value of points of which some have no Z: it is unknown. GEOS writes each in a layout of its own. Nil for others.
+  private func points(of shape: borrowing GEOSShape) throws(EngineError) -> Geometry? {
+    let given = shape.handle
+    guard geos.pointee.GEOSGeomTypeId_r(handle, given) == Int32(GEOS_MULTIPOINT.rawValue), geos.pointee.GEOSHasZ_r(handle, given) == 1
+    else { return nil }
+    var points = Positions(hasZ: true)
+    for index in 0..<max(0, geos.pointee.GEOSGetNumGeometries_r(handle, given)) {
+      var (x, y, z) = (0.0, 0.0, Double.nan)
+      guard let part = geos.pointee.GEOSGetGeometryN_r(handle, given, index), geos.pointee.GEOSisEmpty_r(handle, part) == 0 else { continue }
+      _ = geos.pointee.GEOSGeomGetX_r(handle, part, &x)
+      _ = geos.pointee.GEOSGeomGetY_r(handle, part, &y)
+      if geos.pointee.GEOSHasZ_r(handle, part) == 1 { _ = geos.pointee.GEOSGeomGetZ_r(handle, part, &z) }
+      points.append(Point(x: x, y: y, z: z))
+    }
+    return .multiPoint(points)
   }
 
   /// The value of a polygon, which most results are, without WKB in between; nil for others.

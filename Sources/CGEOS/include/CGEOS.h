@@ -10,7 +10,7 @@
   X(GEOS_init_r) X(GEOS_finish_r) X(GEOSContext_setErrorMessageHandler_r) \
   X(GEOSContext_setNoticeMessageHandler_r) X(GEOSWKBReader_create_r) X(GEOSWKBReader_destroy_r) \
   X(GEOSWKBReader_read_r) X(GEOSGeom_destroy_r) X(GEOSGeom_createRectangle_r) X(GEOSisValidDetail_r) \
-  X(GEOSGeomGetX_r) X(GEOSGeomGetY_r) X(GEOSFree_r) X(GEOSIntersects_r) X(GEOSEquals_r) X(GEOSRelatePattern_r) \
+  X(GEOSGeomGetX_r) X(GEOSGeomGetY_r) X(GEOSGeomGetZ_r) X(GEOSFree_r) X(GEOSIntersects_r) X(GEOSEquals_r) X(GEOSRelatePattern_r) \
   X(GEOSMakeValid_r) X(GEOSUnaryUnion_r) X(GEOSPrepare_r) X(GEOSPreparedGeom_destroy_r) X(GEOSPreparedIntersects_r) \
   X(GEOSPreparedContains_r) X(GEOSPreparedWithin_r) X(GEOSPreparedCrosses_r) X(GEOSPreparedOverlaps_r) \
   X(GEOSPreparedTouches_r) X(GEOSCoordSeq_copyFromBuffer_r) X(GEOSGeom_createPoint_r) X(GEOSGeom_createPointFromXY_r) \

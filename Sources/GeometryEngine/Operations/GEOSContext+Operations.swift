@@ -120,7 +120,7 @@ extension GEOSContext {
     return GeometryOutcome([operand])
   }
 
-  /// Parts that are buffered together: GEOS takes the square of their number.
+  /// Parts that are buffered together: GEOS takes the square of their number, and of polygons that overlap it shrinks away too much.
   private static let bufferedTogether = 64
 
   /// The union of the buffers of all parts.
@@ -145,7 +145,8 @@ extension GEOSContext {
 
   private func buffered(_ shape: OpaquePointer, _ numbers: [Double]) -> OpaquePointer? {
     let count = geos.pointee.GEOSGetNumGeometries_r(handle, shape)
-    if count > Self.bufferedTogether, numbers[5] == 0 { return bufferedApart(shape, numbers, count) }
+    let isShrunk = numbers[0] < 0 && geos.pointee.GEOSGeomTypeId_r(handle, shape) == Int32(GEOS_GEOMETRYCOLLECTION.rawValue)
+    if count > (isShrunk ? 1 : Self.bufferedTogether), numbers[5] == 0 { return bufferedApart(shape, numbers, count) }
     guard let params = geos.pointee.GEOSBufferParams_create_r(handle) else { return nil }
     defer { geos.pointee.GEOSBufferParams_destroy_r(handle, params) }
     _ = geos.pointee.GEOSBufferParams_setQuadrantSegments_r(handle, params, Int32(numbers[1]))

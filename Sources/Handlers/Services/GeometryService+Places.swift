@@ -151,10 +151,13 @@ extension GeometryService {
 
   /// The box in which a transformation is wanted.
   private static func area(_ given: SessionProtocol.Envelope?) throws -> Envelope? {
-    guard let box = given.map({ Wire.envelope($0) }) else { return nil }
+    guard var box = given.map({ Wire.envelope($0) }) else { return nil }
     guard (-180...180).contains(box.xMin), (-180...180).contains(box.xMax), -90 <= box.yMin, box.yMin <= box.yMax, box.yMax <= 90 else {
       throw RPCError(.invalidParams, "The area is no box of degrees.", path: "/params/area", expected: "longitudes in -180...180, latitudes in -90...90")
     }
+    // PROJ divides boxes at the antimeridian, and one that begins or ends there for ever: until its stack ends the process.
+    if box.xMin == 180 { box.xMin -= 1e-9 }
+    if box.xMax == -180 { box.xMax += 1e-9 }
     return box
   }
 
