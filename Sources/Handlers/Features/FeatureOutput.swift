@@ -23,6 +23,8 @@ struct FeatureOutput: Sendable {
   /// Transforms what is to be cut; nil if nothing is, or the reference stays.
   private let projector: GeometryProjector?
   private let ownSeam: Seam?
+  /// The edge at which geometries in one piece across it are cut; nil if their positions are transformed one by one.
+  private let fold: Seam?
 
   /// A feature whose geometry has no coordinates in ``reference``, with its index on the page.
   struct Failure {
@@ -34,10 +36,11 @@ struct FeatureOutput: Sendable {
   ///   - measures: whether M is written if the result's form has it.
   ///   - reference: the reference of the result.
   ///   - cuts: whether the result's form has no positions beyond the antimeridian.
+  ///   - unfolds: whether what crosses the antimeridian in one piece, as another reference can have it, is cut there.
   /// - Throws: `unknownField` for a property that the features do not have.
   init(
     _ params: some FeatureProtocol.FeatureOutputOptions, _ features: FeatureQuery, measures: Bool,
-    in reference: SpatialReference, cuts: Bool = false, _ world: World
+    in reference: SpatialReference, cuts: Bool = false, unfolds: Bool = false, _ world: World
   ) throws {
     self.features = features
     self.reference = reference
@@ -51,6 +54,7 @@ struct FeatureOutput: Sendable {
     let moves = params.returnGeometry && reference != features.reference
     projector = moves && seam != nil ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
     ownSeam = moves ? try edge(of: features.reference) : nil
+    fold = moves && unfolds ? try edge(of: reference) : nil
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
     selection.measures = measures
@@ -157,7 +161,29 @@ struct FeatureOutput: Sendable {
     if geometry.dimension > 0, let box = geometry.envelope, ownSeam?.exceeds(box) == true {
       return try GeometryProjector(from: features.reference, to: reference, transformer).project(geometry, checking: check)
     }
-    return try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
+    let moved = try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
+    guard let fold, isFolded(moved, geometry, at: fold) else { return moved }
+    return try GeometryProjector(from: features.reference, to: reference, transformer).project(geometry, checking: check).cut(at: fold)
+  }
+
+  /// Whether an edge, straight before, crossed the edge of the world and now goes around the rest of it: its middle is elsewhere.
+  private func isFolded(_ moved: Geometry, _ original: Geometry, at seam: Seam) -> Bool {
+    guard moved.dimension > 0, let box = moved.envelope, box.width > seam.width / 2 else { return false }
+    var runs: [Positions] = []
+    original.forEachPositions { runs.append($0) }
+    var (number, isFolded) = (0, false)
+    moved.forEachPositions { run in
+      defer { number += 1 }
+      guard !isFolded, number < runs.count, runs[number].count == run.count, run.count > 1 else { return }
+      for index in 1..<run.count where abs(run[index].x - run[index - 1].x) > seam.width / 2 {
+        let (from, to) = (runs[number][index - 1], runs[number][index])
+        let middle = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
+        guard let found = try? transformer.transform(middle, from: features.reference, to: reference) else { continue }
+        isFolded = abs(found.x - (run[index].x + run[index - 1].x) / 2) > seam.width / 4
+        if isFolded { return }
+      }
+    }
+    return isFolded
   }
 
   /// The JSON array of the features, written directly: making a wire value for each would dominate the cost. On the loop, the
