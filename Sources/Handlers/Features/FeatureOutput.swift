@@ -23,8 +23,8 @@ struct FeatureOutput: Sendable {
   /// Transforms what is to be cut; nil if nothing is, or the reference stays.
   private let projector: GeometryProjector?
   private let ownSeam: Seam?
-  /// The edge at which geometries in one piece across it are cut; nil if their positions are transformed one by one.
-  private let fold: Seam?
+  /// Transforms what has one piece across an edge, to be cut there; nil if positions are transformed one by one.
+  private var unfolder: (projector: GeometryProjector, edge: Seam)?
 
   /// A feature whose geometry has no coordinates in ``reference``, with its index on the page.
   struct Failure {
@@ -54,7 +54,9 @@ struct FeatureOutput: Sendable {
     let moves = params.returnGeometry && reference != features.reference
     projector = moves && seam != nil ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
     ownSeam = moves ? try edge(of: features.reference) : nil
-    fold = moves && unfolds ? try edge(of: reference) : nil
+    if moves, unfolds, let edge = try edge(of: reference) {
+      unfolder = (try GeometryProjector(from: features.reference, to: reference, transformer), edge)
+    }
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
     selection.measures = measures
@@ -70,6 +72,7 @@ struct FeatureOutput: Sendable {
     var output = self
     let chosen = try transformer.choosing(choice, from: features.reference, to: reference)
     output.transformer = chosen.transformer
+    if let edge = unfolder?.edge { output.unfolder = (try GeometryProjector(from: features.reference, to: reference, chosen.transformer), edge) }
     return (output, chosen.transformation)
   }
 
@@ -162,28 +165,8 @@ struct FeatureOutput: Sendable {
       return try GeometryProjector(from: features.reference, to: reference, transformer).project(geometry, checking: check)
     }
     let moved = try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
-    guard let fold, isFolded(moved, geometry, at: fold) else { return moved }
-    return try GeometryProjector(from: features.reference, to: reference, transformer).project(geometry, checking: check).cut(at: fold)
-  }
-
-  /// Whether an edge, straight before, crossed the edge of the world and now goes around the rest of it: its middle is elsewhere.
-  private func isFolded(_ moved: Geometry, _ original: Geometry, at seam: Seam) -> Bool {
-    guard moved.dimension > 0, let box = moved.envelope, box.width > seam.width / 2 else { return false }
-    var runs: [Positions] = []
-    original.forEachPositions { runs.append($0) }
-    var (number, isFolded) = (0, false)
-    moved.forEachPositions { run in
-      defer { number += 1 }
-      guard !isFolded, number < runs.count, runs[number].count == run.count, run.count > 1 else { return }
-      for index in 1..<run.count where abs(run[index].x - run[index - 1].x) > seam.width / 2 {
-        let (from, to) = (runs[number][index - 1], runs[number][index])
-        let middle = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
-        guard let found = try? transformer.transform(middle, from: features.reference, to: reference) else { continue }
-        isFolded = abs(found.x - (run[index].x + run[index - 1].x) / 2) > seam.width / 4
-        if isFolded { return }
-      }
-    }
-    return isFolded
+    guard let unfolder, let whole = try unfolder.projector.unfolded(moved, of: geometry, checking: check) else { return moved }
+    return try whole.cut(at: unfolder.edge)
   }
 
   /// The JSON array of the features, written directly: making a wire value for each would dominate the cost. On the loop, the
