@@ -10,6 +10,7 @@ extension FeatureQuery {
     _ rows: [UInt32]?, to target: SpatialReference, _ transformer: any CoordinateTransformer, _ share: WorkShare
   ) throws -> FeatureStore {
     let rows = try rows ?? store.rowsAscending { _ in try share.work?.checkCancelled() }
+    let projector = try GeometryProjector(from: reference, to: target, transformer)
     var moved = FeatureStore()
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try share.checkpoint(start, of: rows.count)
@@ -21,7 +22,7 @@ extension FeatureQuery {
             try share.work?.checkCancelled()
           }
           batch.begin(id: feature.id)
-          batch.setGeometry(other)
+          batch.setGeometry(try projector.unfolded(other, of: geometry) { try share.work?.checkCancelled() } ?? other)
         } catch let error as TransformError {
           guard case .outsideDomain = error else { throw error }
         }

@@ -49,6 +49,27 @@ public struct GeometryProjector: Sendable {
     // Both references are cylindrical, so x in one is linear in x of the other.
     return wrap.shifted(moved, near: geometry, sourceWrap)
   }
+
+  /// A geometry whose positions have been transformed one by one, but in one piece if it crosses the edge of the target's world; nil if it
+  /// does not: then no edge that was straight goes around the rest of the world now, with its middle elsewhere.
+  public func unfolded(_ moved: Geometry, of original: Geometry, checking check: () throws -> Void) throws -> Geometry? {
+    guard let wrap, moved.dimension > 0, let box = moved.envelope, box.width > wrap.width / 2 else { return nil }
+    var runs: [Positions] = []
+    original.forEachPositions { runs.append($0) }
+    var (number, isFolded) = (0, false)
+    moved.forEachPositions { run in
+      defer { number += 1 }
+      guard !isFolded, number < runs.count, runs[number].count == run.count, run.count > 1 else { return }
+      for index in 1..<run.count where abs(run[index].x - run[index - 1].x) > wrap.width / 2 {
+        let (from, to) = (runs[number][index - 1], runs[number][index])
+        let middle = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
+        guard let found = try? transformer.transform(middle, from: source, to: target) else { continue }
+        isFolded = abs(found.x - (run[index].x + run[index - 1].x) / 2) > wrap.width / 4
+        if isFolded { return }
+      }
+    }
+    return isFolded ? try project(original, checking: check) : nil
+  }
 }
 
 extension WorldWrap {

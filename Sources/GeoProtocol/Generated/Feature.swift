@@ -4860,7 +4860,8 @@ public enum FeatureProtocol {
   /// The overlay of features with others. Attributes of the others that have a name of the first get `_2`; of parts
   /// with one side alone the others are null. Parts have the lower of both dimensions; what only touches is left out.
   /// Ids are numbered from 1. Features of either side that are not valid fail, and the others are combined as if they
-  /// were not there. Places are compared as they are written: a longitude of 181 is not one of -179.
+  /// were not there. Places are compared as they are written: a longitude of 181 is not one of -179; what has one
+  /// piece across the antimeridian in another reference is cut there.
   public enum Combine {
     public static let name: StaticString = "feature/combine"
 
@@ -5263,7 +5264,8 @@ public enum FeatureProtocol {
 
   /// Features in another spatial reference, by the transformation of PROJ that is best at each place; with
   /// `transformation` or `area` by one for all, which the answer states. Z is transformed, M is kept where the result
-  /// has it. Features without a geometry have none in the result.
+  /// has it. What has one piece across the antimeridian in its reference is cut there. Features without a geometry
+  /// have none in the result.
   public enum Project {
     public static let name: StaticString = "feature/project"
 

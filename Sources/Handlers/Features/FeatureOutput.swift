@@ -23,6 +23,8 @@ struct FeatureOutput: Sendable {
   /// Transforms what is to be cut; nil if nothing is, or the reference stays.
   private let projector: GeometryProjector?
   private let ownSeam: Seam?
+  /// Transforms what has one piece across an edge, to be cut there; nil if positions are transformed one by one.
+  private var unfolder: (projector: GeometryProjector, edge: Seam)?
 
   /// A feature whose geometry has no coordinates in ``reference``, with its index on the page.
   struct Failure {
@@ -34,10 +36,11 @@ struct FeatureOutput: Sendable {
   ///   - measures: whether M is written if the result's form has it.
   ///   - reference: the reference of the result.
   ///   - cuts: whether the result's form has no positions beyond the antimeridian.
+  ///   - unfolds: whether what crosses the antimeridian in one piece, as another reference can have it, is cut there.
   /// - Throws: `unknownField` for a property that the features do not have.
   init(
     _ params: some FeatureProtocol.FeatureOutputOptions, _ features: FeatureQuery, measures: Bool,
-    in reference: SpatialReference, cuts: Bool = false, _ world: World
+    in reference: SpatialReference, cuts: Bool = false, unfolds: Bool = false, _ world: World
   ) throws {
     self.features = features
     self.reference = reference
@@ -51,6 +54,9 @@ struct FeatureOutput: Sendable {
     let moves = params.returnGeometry && reference != features.reference
     projector = moves && seam != nil ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
     ownSeam = moves ? try edge(of: features.reference) : nil
+    if moves, unfolds, let edge = try edge(of: reference) {
+      unfolder = (try GeometryProjector(from: features.reference, to: reference, transformer), edge)
+    }
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
     selection.measures = measures
@@ -66,6 +72,7 @@ struct FeatureOutput: Sendable {
     var output = self
     let chosen = try transformer.choosing(choice, from: features.reference, to: reference)
     output.transformer = chosen.transformer
+    if let edge = unfolder?.edge { output.unfolder = (try GeometryProjector(from: features.reference, to: reference, chosen.transformer), edge) }
     return (output, chosen.transformation)
   }
 
@@ -157,7 +164,9 @@ struct FeatureOutput: Sendable {
     if geometry.dimension > 0, let box = geometry.envelope, ownSeam?.exceeds(box) == true {
       return try GeometryProjector(from: features.reference, to: reference, transformer).project(geometry, checking: check)
     }
-    return try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
+    let moved = try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
+    guard let unfolder, let whole = try unfolder.projector.unfolded(moved, of: geometry, checking: check) else { return moved }
+    return try whole.cut(at: unfolder.edge)
   }
 
   /// The JSON array of the features, written directly: making a wire value for each would dominate the cost. On the loop, the

@@ -188,7 +188,7 @@ extension DerivedFeatures {
   /// Other features, in the reference of the result.
   func output(of source: FeatureProtocol.JoinSource, named name: String, in world: World) throws -> FeatureOutput {
     let features = try FeatureService.joined(source, named: name, in: world)
-    return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, world)
+    return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, unfolds: true, world)
   }
 }
 
@@ -295,11 +295,11 @@ private struct Combination: Sendable {
   private func meetings(_ left: DerivedFeatures.Input, _ right: DerivedFeatures.Input, _ worker: Worker) throws -> [[Int]] {
     var join = join
     var (leftRows, rightRows) = ([UInt32: Int](), [UInt32: Int]())
-    if derived.reference == derived.features.reference {
+    if derived.reference == derived.features.reference, derived.reference == others.features.reference {
       leftRows = Dictionary(uniqueKeysWithValues: left.rows.enumerated().map { ($1, $0) })
       rightRows = Dictionary(uniqueKeysWithValues: right.rows.enumerated().map { ($1, $0) })
     } else {
-      // Edges that are straight in one reference are not in the other, so others meet there.
+      // Edges that are straight in one reference are not in the other, and some are cut, so others meet there.
       (join, leftRows, rightRows) = (try join.comparing(table(left), table(right)), [:], [:])
       for index in left.rows.indices { leftRows[UInt32(index)] = index }
       for index in right.rows.indices { rightRows[UInt32(index)] = index }

@@ -5558,7 +5558,8 @@ class FeatureMethods(SyncCaller):
         `_2`; of parts with one side alone the others are null. Parts have the lower of both dimensions;
         what only touches is left out. Ids are numbered from 1. Features of either side that are not valid
         fail, and the others are combined as if they were not there. Places are compared as they are
-        written: a longitude of 181 is not one of -179.
+        written: a longitude of 181 is not one of -179; what has one piece across the antimeridian in
+        another reference is cut there.
 
         Args:
             others: The other features.
@@ -5905,7 +5906,8 @@ class FeatureMethods(SyncCaller):
     ) -> t.DerivedFeatures:
         """Features in another spatial reference, by the transformation of PROJ that is best at each place;
         with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
-        kept where the result has it. Features without a geometry have none in the result.
+        kept where the result has it. What has one piece across the antimeridian in its reference is cut
+        there. Features without a geometry have none in the result.
 
         Args:
             layer: A loaded layer; this or `overlay`.
