@@ -139,16 +139,22 @@ extension Geometry {
 extension Geometry {
   /// Whether a place is within a polygon or on its outline, by the even-odd rule. Polygons of a collection may overlap.
   public func covers(x: Double, y: Double) -> Bool {
-    flattened.flatMap(\.polygons).contains { rings in
-      var isInside = false
-      for ring in rings {
-        for index in 0..<max(ring.count - 1, 0) {
-          let (a, b) = (ring[index], ring[index + 1])
-          guard (a.y > y) != (b.y > y) else { continue }
-          if x < a.x + (y - a.y) / (b.y - a.y) * (b.x - a.x) { isInside.toggle() }
-        }
-      }
-      return isInside
+    let point = Point(x: x, y: y)
+    return flattened.flatMap(\.polygons).contains { rings in rings.count { $0.encloses(point) } % 2 == 1 }
+  }
+}
+
+extension Positions {
+  /// Whether a point is within a ring, by the even-odd rule.
+  package func encloses(_ point: Point) -> Bool {
+    guard count > 2 else { return false }
+    var (isInside, last) = (false, self[count - 1])
+    for index in 0..<count {
+      let next = self[index]
+      defer { last = next }
+      guard (last.y > point.y) != (next.y > point.y) else { continue }
+      if point.x < last.x + (next.x - last.x) * (point.y - last.y) / (next.y - last.y) { isInside.toggle() }
     }
+    return isInside
   }
 }
