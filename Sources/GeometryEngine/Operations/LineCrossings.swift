@@ -1,4 +1,4 @@
-// Where lines meet, and what is made of them there: pieces, new outlines, longer lines. Z and M are interpolated.
+// Where lines meet, and what is made of them there: pieces and new outlines. Z and M are interpolated.
 
 import Geometry
 
@@ -109,7 +109,7 @@ private struct LineSet {
 }
 
 /// What rounding changes of a place on a segment, as a part of it.
-private let roundedPart = 1e-12
+let roundedPart = 1e-12
 
 extension Double {
   /// A part of a segment, at an end if only rounding keeps it from there.
@@ -138,7 +138,7 @@ extension Positions {
   fileprivate var last: LinePlace { LinePlace(count - 1, 0) }
 }
 
-private func cross(_ a: SIMD2<Double>, _ b: SIMD2<Double>) -> Double { a.x * b.y - a.y * b.x }
+func cross(_ a: SIMD2<Double>, _ b: SIMD2<Double>) -> Double { a.x * b.y - a.y * b.x }
 
 extension Point {
   fileprivate func isAt(_ other: Point) -> Bool { x == other.x && y == other.y }
@@ -151,7 +151,7 @@ extension Point {
 }
 
 extension [Point] {
-  fileprivate var withoutRepeats: [Point] {
+  var withoutRepeats: [Point] {
     reduce(into: []) { points, point in if points.last.map(point.isAt) != true { points.append(point) } }
   }
 }
@@ -179,7 +179,7 @@ extension Segments {
 
 extension Geometry {
   /// Lines and outlines of more than one position.
-  fileprivate var lines: [Positions] {
+  var lines: [Positions] {
     var lines: [Positions] = []
     for part in flattened where part.dimension > 0 { part.forEachPositions { if $0.count > 1 { lines.append($0) } } }
     return lines
@@ -277,7 +277,7 @@ extension Geometry {
   }
 
   /// With other lines and outlines; points stay.
-  private func mapLines<E: Error>(_ body: (_ line: Positions, _ isRing: Bool) throws(E) -> Positions) throws(E) -> Geometry {
+  func mapLines<E: Error>(_ body: (_ line: Positions, _ isRing: Bool) throws(E) -> Positions) throws(E) -> Geometry {
     switch self {
     case .point, .multiPoint: return self
     case .lineString, .multiLineString: return try mapPositions { (line) throws(E) in try body(line, false) }
@@ -322,52 +322,6 @@ extension Geometry {
       guard isRing else { return outer }
       let inner = Positions((line.between(start, end) + detour.reversed()).withoutRepeats)
       return abs(outer.doubledArea) >= abs(inner.doubledArea) ? outer : inner
-    }
-  }
-
-  // MARK: Extending
-
-  /// Lines made longer, straight on beyond their ends, up to the nearest place on `target`. An end that reaches nothing stays.
-  ///
-  /// - Parameter check: called for each line; throws to cancel.
-  public func extended(to target: Geometry, atStart: Bool, atEnd: Bool, checking check: () throws -> Void) rethrows -> Geometry {
-    let targets = Segments(.multiLineString(target.lines))
-    func reach(_ end: Point, from inner: Point) -> Point? {
-      let (origin, way) = (SIMD2(end.x, end.y), SIMD2(end.x - inner.x, end.y - inner.y))
-      var nearest = Double.infinity
-      for chain in targets.chains {
-        let (low, high) = (SIMD2(chain.xMin, chain.yMin), SIMD2(chain.xMax, chain.yMax))
-        let (middle, half) = ((low + high) / 2 - origin, (high - low) / 2)
-        let wide = SIMD2(half.y + roundedPart * abs(middle.y), half.x + roundedPart * abs(middle.x))
-        // Its box is to one side of the way.
-        if abs(cross(way, middle)) > abs(way.x) * wide.x + abs(way.y) * wide.y { continue }
-        for index in chain.first..<chain.last {
-          let (gap, other) = (targets.points[index] - origin, targets.points[index + 1] - targets.points[index])
-          let turn = cross(way, other)
-          guard turn != 0 else {
-            guard cross(gap, way) == 0 else { continue }
-            // On the way, or with the end on it.
-            let square = (way * way).sum()
-            let parts = ((gap * way).sum() / square, ((gap + other) * way).sum() / square)
-            let (near, far) = (min(parts.0, parts.1), max(parts.0, parts.1))
-            if far >= 0 { nearest = min(nearest, max(near, 0)) }
-            continue
-          }
-          let (part, otherPart) = (cross(gap, other) / turn, cross(gap, way) / turn)
-          if part >= 0, part < nearest, (0...1).contains(otherPart) { nearest = part }
-        }
-      }
-      guard nearest.isFinite, nearest > 0 else { return nil }
-      return Point(x: end.x + nearest * way.x, y: end.y + nearest * way.y, z: end.z, m: end.m)
-    }
-    return try mapLines { line, isRing in
-      if isRing { return line }
-      try check()
-      var points = line.points.withoutRepeats
-      guard points.count > 1 else { return line }
-      if atStart, let point = reach(points[0], from: points[1]) { points[0] = point }
-      if atEnd, let point = reach(points[points.count - 1], from: points[points.count - 2]) { points[points.count - 1] = point }
-      return Positions(points)
     }
   }
 }
