@@ -159,6 +159,7 @@ int creader_is_sealed(int descriptor) {
 #else
 
 int creader_memory_file(void) {
+  // mkstemp writes over the end.
   char name[] = "/tmp/geomodel-XXXXXX";
   int descriptor = mkstemp(name);
   if (descriptor >= 0) {

@@ -35,7 +35,7 @@ package enum ColumnReader {
 
   /// What is done with rows that are refused: by default the request fails.
   package struct Refusal {
-    /// The most rows that are told.
+    /// The most rows that are reported.
     let most: Int
     let refuse: (_ rows: [ItemError], _ count: Int) throws -> Void
 

@@ -47,7 +47,7 @@ def answer(number: int, result: Any, attached: bytes = b"") -> bytes:
     return frame({"id": number, "result": result}, attached)
 
 
-def told(method: str, params: Any) -> bytes:
+def notification(method: str, params: Any) -> bytes:
     return frame({"method": method, "params": params})
 
 
@@ -58,11 +58,11 @@ def player(first: bytes, then: bytes = b"", count: int = 0) -> list[str]:
 COLUMN = {"type": "float64", "data": {"offset": 0, "length": 16}}
 # The answers to the calls of `outcomes`, and what a server says unasked.
 PIECES = [
-    told("$/progress", {"token": "progress-1", "value": {"features": [1]}}),
+    notification("$/progress", {"token": "progress-1", "value": {"features": [1]}}),
     answer(2, {"subscription": "s1", "revision": 7, "snapshot": [{"path": "/a", "value": 0}]}),
-    told("state/changed", {"subscription": "s1", "base": 7, "revision": 8, "changes": [{"op": "replace", "path": "/a", "value": 1}]}),
+    notification("state/changed", {"subscription": "s1", "base": 7, "revision": 8, "changes": [{"op": "replace", "path": "/a", "value": 1}]}),
     answer(3, {"subscription": "s2", "status": {}}),
-    told("geotrigger/events", {"subscription": "s2", "events": [{"n": 1}], "missed": 0}),
+    notification("geotrigger/events", {"subscription": "s2", "events": [{"n": 1}], "missed": 0}),
     answer(5, {"features": []}),
     answer(4, {"column": COLUMN}, bytes(16)),
 ]
@@ -129,8 +129,8 @@ class MisfitTests(unittest.IsolatedAsyncioTestCase):
             "an id that is no number": frame({"id": [1], "result": 0}),
             "an unknown id": answer(77, 0),
             "a second answer": answer(5, 0) * 2,
-            "a report that is no object": told("$/progress", {"token": "progress-1", "value": 5}),
-            "params that are no object": told("any", [1]),
+            "a report that is no object": notification("$/progress", {"token": "progress-1", "value": 5}),
+            "params that are no object": notification("any", [1]),
             "bytes that are not attached": answer(5, {"column": {**COLUMN, "data": {"offset": 8, "length": 16}}}, bytes(16)),
             "numbers that are cut": answer(5, {"column": {**COLUMN, "data": {"offset": 0, "length": 9}}}, bytes(16)),
             "geometries whose offsets are none": answer(5, {"column": {**COLUMN, "type": "WKB", "offsets": 5}}, bytes(16)),
@@ -179,7 +179,7 @@ class MisfitTests(unittest.IsolatedAsyncioTestCase):
     def test_the_server_of_the_shell_says_so_too_and_leaves_nothing(self) -> None:
         before = self.left()
         for data in (b"", answer(2, 0)[:-1], b"Content-Length: 1\r\n\r\n{", b"Content-Length: 2\r\n\r\n[[", b"Content-Length: 1\r\n\r\n\xff",
-                     b"Content-Length: 1\r\n\r\n5", told("$/progress", {}), told("$/progress", 5)):  # fmt: skip
+                     b"Content-Length: 1\r\n\r\n5", notification("$/progress", {}), notification("$/progress", 5)):  # fmt: skip
             with self.subTest(data), self.assertRaises((geomodel.ProtocolError, geomodel.ServerDiedError)):
                 with DirectServer(player(answer(1, BEGUN), data, 2), client_name="test") as server:
                     server.call("session/echo", {})

@@ -82,6 +82,23 @@ struct GeometryBatch: Sendable {
     return RPCError(error, in: root, at: path, searches: false) ?? .internalError("\(error)")
   }
 
+  /// Why one geometry fails; throws what concerns all of them.
+  static func failure(ofOne error: EngineError) throws(EngineError) -> RPCError {
+    switch error {
+    case .unavailable, .interrupted: throw error
+    case .failed, .tooExpensive, .engineFailed, .invalid: return failure(error)
+    }
+  }
+
+  /// The distance of each geometry: one for all, or one each.
+  func distances(_ one: Double?, _ each: [Double]?) throws -> [Double] {
+    guard let each else { return Array(repeating: one ?? 0, count: count) }
+    guard each.count == count else {
+      throw RPCError(.invalidParams, "There is not one for each geometry.", path: "/params/distances", expected: "\(count) numbers")
+    }
+    return each
+  }
+
   // MARK: Results
 
   /// The result of `body` for each geometry, computed by several threads: nil where there is no geometry.
@@ -105,10 +122,7 @@ struct GeometryBatch: Sendable {
           try share.checkSize(bytes.wrappingAdd(size(result), ordering: .relaxed).newValue)
           return .success(result)
         } catch let error as EngineError {
-          switch error {
-          case .unavailable, .interrupted: throw SpatialError(error)
-          case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(Self.failure(error))
-          }
+          do throws(EngineError) { return .failure(try Self.failure(ofOne: error)) } catch { throw SpatialError(error) }
         } catch let error as QueryError { throw error } catch is CancellationError { throw CancellationError() } catch {
           return .failure(Self.failure(error))
         }

@@ -120,12 +120,9 @@ struct GeometryUnion: Sendable {
   }
 
   private func left(_ part: Part, _ error: EngineError) throws(EngineError) -> [Failure] {
-    switch error {
-    case .failed, .tooExpensive, .engineFailed, .invalid:
-      guard leavesOut else { throw error }
-      return part.members.map { Failure(list: part.list, index: $0.index, error: GeometryBatch.failure(error)) }
-    case .unavailable, .interrupted: throw error
-    }
+    guard leavesOut else { throw error }
+    let failure = try GeometryBatch.failure(ofOne: error)
+    return part.members.map { Failure(list: part.list, index: $0.index, error: failure) }
   }
 }
 

@@ -276,10 +276,7 @@ private struct Combination: Sendable {
           try worker.checkCancelled()
           guard let geometry else { return .success(nil) }
           do throws(EngineError) { return .success(try calculate.valid(geometry, mends: mends)) } catch {
-            switch error {
-            case .unavailable, .interrupted: throw error
-            case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(GeometryBatch.failure(error))
-            }
+            return .failure(try GeometryBatch.failure(ofOne: error))
           }
         }
       } catch let error as EngineError { throw SpatialError(error) }
@@ -378,10 +375,7 @@ private struct Combination: Sendable {
         return try (number * chunk..<min((number + 1) * chunk, count)).map { index -> Result<[Part], RPCError> in
           try worker.checkCancelled()
           do { return .success(try body(index, calculator)) } catch let error as EngineError {
-            switch error {
-            case .unavailable, .interrupted: throw error
-            case .failed, .tooExpensive, .engineFailed, .invalid: return .failure(GeometryBatch.failure(error))
-            }
+            return .failure(try GeometryBatch.failure(ofOne: error))
           }
         }
       } catch let error as EngineError { throw SpatialError(error) }

@@ -90,13 +90,10 @@ extension GeometryService {
     guard (params.distance != nil) != (params.distances != nil) else { throw ModelError.oneOf(["distance", "distances"]) }
     return TaskPlan { worker in
       let batch = try GeometryBatch(params)
-      if let distances = params.distances, distances.count != batch.count {
-        throw RPCError(
-          .invalidParams, "There is not one for each geometry.", path: "/params/distances", expected: "\(batch.count) numbers")
-      }
+      let distances = try batch.distances(params.distance, params.distances)
       let made = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
         try buffered(
-          geometry, params.distances?[index] ?? params.distance ?? 0, GeodeticCurve(params.curve), within: params.maxDeviation,
+          geometry, distances[index], GeodeticCurve(params.curve), within: params.maxDeviation,
           mends: params.mend, on: globe, worker, calculate)
       }
       guard params.together else { return batch.answer(made.map { made in made.map { made in made.flatMap { geometry in back(geometry, globe) } } }) }

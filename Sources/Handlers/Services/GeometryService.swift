@@ -100,13 +100,9 @@ package enum GeometryService: GeometryHandlers {
     guard (params.distance != nil) != (params.distances != nil) else { throw ModelError.oneOf(["distance", "distances"]) }
     return TaskPlan { worker in
       let batch = try GeometryBatch(params)
-      if let distances = params.distances, distances.count != batch.count {
-        throw RPCError(
-          .invalidParams, "There is not one for each geometry.", path: "/params/distances", expected: "\(batch.count) numbers")
-      }
+      let distances = try batch.distances(params.distance, params.distances)
       let results = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
-        let distance = params.distances?[index] ?? params.distance ?? 0
-        return try calculate(.buffer(distance, params, mends: params.mend), [geometry]).whole
+        return try calculate(.buffer(distances[index], params, mends: params.mend), [geometry]).whole
       }
       guard params.together else { return batch.answer(results) }
       var answer = batch.answer(together: try GeometryUnion(mends: params.mend)(results.compactMap { try? $0?.get() }, worker))
