@@ -188,7 +188,7 @@ extension DerivedFeatures {
   /// Other features, in the reference of the result.
   func output(of source: FeatureProtocol.JoinSource, named name: String, in world: World) throws -> FeatureOutput {
     let features = try FeatureService.joined(source, named: name, in: world)
-    return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, unfolds: true, world)
+    return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, world)
   }
 }
 

@@ -2795,7 +2795,7 @@ class FeatureMethods(SyncCaller):
                 columns they are WKB with M. (default False)
             format: How features are returned. (default "geojson")
             out_spatial_reference: The spatial reference of the geometries in the answer; that of the
-                features when absent.
+                features when absent. They are transformed as by `geometry/project`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5040,7 +5040,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5243,7 +5243,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5423,7 +5423,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5604,7 +5604,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5778,7 +5778,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5906,8 +5906,8 @@ class FeatureMethods(SyncCaller):
     ) -> t.DerivedFeatures:
         """Features in another spatial reference, by the transformation of PROJ that is best at each place;
         with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
-        kept where the result has it. What has one piece across the antimeridian in its reference is cut
-        there. Features without a geometry have none in the result.
+        kept where the result has it. Geometries are transformed as by `geometry/project`. Features without
+        a geometry have none in the result.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -5951,7 +5951,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -6131,7 +6131,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -8034,6 +8034,11 @@ class GeometryMethods(SyncCaller):
         """Geometries in another spatial reference, by the transformation of PROJ that is best at each place;
         with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
         kept.
+
+        Positions are transformed one by one, and nothing in one piece becomes a band around the world: a line
+        or polygon that goes on beyond the edge of the world, as from 170 to 190 degrees, does so in the other
+        reference, and one across the antimeridian in a reference that does not go around the world is cut
+        there (RFC 7946, section 3.1.9).
 
         Args:
             out_spatial_reference: The other spatial reference.
