@@ -5065,7 +5065,7 @@ public enum FeatureProtocol {
     public typealias Result = FeatureProtocol.DerivedFeatures
   }
 
-  /// The centres of mass of features as points; with `inside` points within the features.
+  /// The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within the features.
   public enum Centroid {
     public static let name: StaticString = "feature/centroid"
 

@@ -105,7 +105,7 @@ public protocol FeatureHandlers: MethodHandlers {
   /// The overlay of features with others.
   static func combine(_ params: Combine.Params, in world: inout Types.World) throws -> TaskPlan<Types, Combine.Result>
 
-  /// The centres of mass of features as points; with `inside` points within the features.
+  /// The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within the features.
   static func centroid(
     _ params: Centroid.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Centroid.Result>

@@ -2596,7 +2596,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// The centre of mass, which may lie outside.
+  /// The centre of mass, which may lie outside. In a reference that goes around the world, what is cut at its edge,
+  /// or has all parts within half of the world across it, is taken side by side.
   public enum Centroid {
     public static let name: StaticString = "geometry/centroid"
 

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"1b3c46c1c8119606"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f4b877ef39a83e4a"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1736,7 +1736,7 @@ public enum OpenRPCDocument {
 {"type":"Feature","id":2,"geometry":{"type":"Polygon","coordinates":[[[20,0],[21,0],[21,1],[20,1],[20,0]]]},\#
 "properties":{"n":3,"name":"far"}}],"fields":[{"name":"n","type":"integer"},\#
 {"name":"name","type":"string"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"feature/centroid","summary":"The centres of mass of features as points; with `inside` points within the features.","description":"The centres of mass of features as points; with `inside` points within the features.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/centroid","summary":"The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within the features.","description":"The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within the features.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
@@ -2403,7 +2403,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[8,0],[8,1],[4,1],[4,4],[0,4],[0,0]]]}}],"result":{"name":"result","value":{"geometry":{"type":"Point","coordinates":[2,2]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/centroid","summary":"The centre of mass, which may lie outside.","description":"The centre of mass, which may lie outside.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"geometry/centroid","summary":"The centre of mass, which may lie outside.","description":"The centre of mass, which may lie outside. In a reference that goes around the world, what is cut at its edge, or has all parts within half of the world across it, is taken side by side.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":1000000}},\#
 {"name":"columns","description":"Several, in columns: much faster for many.","required":false,"schema":{"$ref":"#/components/schemas/PointColumns"}},\#

@@ -45,9 +45,12 @@ extension FeatureService {
     _ params: FeatureProtocol.Centroid.Params, in world: inout World
   ) throws -> Plan<FeatureProtocol.Centroid.Result> {
     let derived = try DerivedFeatures(params, in: &world)
-    let operation = GeometryOperation(params.inside ? .labelPoint : .centroid, mends: params.mend)
+    let wrap = try WorldWrap(world.transformer.describe(derived.reference), world.transformer)
+    let label = params.inside ? GeometryOperation(.labelPoint, mends: params.mend) : nil
     return derived.plan { worker in
-      try derived.mapped(worker, tools: {}) { _, geometry, calculate, _ in try calculate(operation, [geometry]).whole }
+      try derived.mapped(worker, tools: {}) { _, geometry, calculate, _ in
+        try label.map { try calculate($0, [geometry]).whole } ?? GeometryService.centroid(of: geometry, wrap, calculate)
+      }
     }
   }
 

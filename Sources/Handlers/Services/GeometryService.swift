@@ -311,7 +311,18 @@ package enum GeometryService: GeometryHandlers {
   }
 
   package static func centroid(_ params: Centroid.Params, in world: inout World) throws -> Plan<Centroid.Result> {
-    try made(params, in: world, GeometryOperation(.centroid))
+    let wrap = try world.canonical(params.spatialReference).flatMap { try WorldWrap(world.transformer.describe($0), world.transformer) }
+    return try made(params, in: world) { _, geometry, calculate in try centroid(of: geometry, wrap, calculate) }
+  }
+
+  /// - Parameter wrap: of the geometry's reference.
+  static func centroid(
+    of geometry: Geometry, _ wrap: WorldWrap?, _ calculate: borrowing GeometryCalculator
+  ) throws -> Geometry {
+    let joined = wrap?.joined(geometry)
+    let made = try calculate(GeometryOperation(.centroid), [joined ?? geometry]).whole
+    guard let wrap, joined != nil else { return made }
+    return made.mapX(wrap.normalized)
   }
 
   // MARK: Measures

@@ -5786,7 +5786,8 @@ class FeatureMethods(AsyncCaller):
         inside: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """The centres of mass of features as points; with `inside` points within the features.
+        """The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within
+        the features.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -8035,7 +8036,8 @@ class GeometryMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
-        """The centre of mass, which may lie outside.
+        """The centre of mass, which may lie outside. In a reference that goes around the world, what is cut
+        at its edge, or has all parts within half of the world across it, is taken side by side.
 
         Args:
             geometry: One geometry.

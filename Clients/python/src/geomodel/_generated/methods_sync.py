@@ -5734,7 +5734,8 @@ class FeatureMethods(SyncCaller):
         inside: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """The centres of mass of features as points; with `inside` points within the features.
+        """The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within
+        the features.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -7983,7 +7984,8 @@ class GeometryMethods(SyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
-        """The centre of mass, which may lie outside.
+        """The centre of mass, which may lie outside. In a reference that goes around the world, what is cut
+        at its edge, or has all parts within half of the world across it, is taken side by side.
 
         Args:
             geometry: One geometry.
