@@ -33,7 +33,7 @@ extension FeatureService {
         guard let distance = params.distance ?? expression?.value(of: row).finite else {
           throw RPCError(.invalidParams, "Its distance is no number.")
         }
-        guard params.geodetic else { return try calculate(.buffer(distance, params, mends: mends), [geometry]).whole }
+        guard params.geodetic else { return try GeometryUnion.buffered(geometry, .buffer(distance, params, mends: mends), worker, calculate) }
         return try globe.back(GeometryService.buffered(
           geometry, distance, .geodesic, within: params.maxDeviation, mends: mends, on: globe, worker, calculate))
       }

@@ -102,7 +102,7 @@ package enum GeometryService: GeometryHandlers {
       let batch = try GeometryBatch(params)
       let distances = try batch.distances(params.distance, params.distances)
       let results = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
-        return try calculate(.buffer(distances[index], params, mends: params.mend), [geometry]).whole
+        try GeometryUnion.buffered(geometry, .buffer(distances[index], params, mends: params.mend), worker, calculate)
       }
       guard params.together else { return batch.answer(results) }
       var answer = batch.answer(together: try GeometryUnion(mends: params.mend)(results.compactMap { try? $0?.get() }, worker))
