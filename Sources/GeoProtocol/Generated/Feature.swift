@@ -4653,8 +4653,8 @@ public enum FeatureProtocol {
     public typealias Result = FeatureProtocol.DerivedFeatures
   }
 
-  /// The parts of features within an area, each of the dimension of its feature. What only touches the area is left
-  /// out.
+  /// The parts of features within an area, each of the dimension of its feature, or of the member of a collection of
+  /// several dimensions. What only touches the area is left out.
   public enum Clip {
     public static let name: StaticString = "feature/clip"
 

@@ -99,7 +99,8 @@ public protocol FeatureHandlers: MethodHandlers {
     _ params: Dissolve.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Dissolve.Result>
 
-  /// The parts of features within an area, each of the dimension of its feature.
+  /// The parts of features within an area, each of the dimension of its feature, or of the member of a collection of
+  /// several dimensions.
   static func clip(_ params: Clip.Params, in world: inout Types.World) throws -> TaskPlan<Types, Clip.Result>
 
   /// The overlay of features with others.

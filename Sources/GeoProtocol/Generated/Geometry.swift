@@ -1122,7 +1122,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left.
+  /// The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left. Of
+  /// a collection of several dimensions each member has its own.
   public enum Clip {
     public static let name: StaticString = "geometry/clip"
 

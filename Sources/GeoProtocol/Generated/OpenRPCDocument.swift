@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f4b877ef39a83e4a"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4c099d14178c5a42"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1610,7 +1610,7 @@ public enum OpenRPCDocument {
 {"type":"Feature","id":2,"geometry":{"type":"Point","coordinates":[9.1,48]},\#
 "properties":{"kind":"y","sum_n":2}}],"fields":[{"name":"kind","type":"string"},\#
 {"name":"sum_n","type":"double"}]}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"feature/clip","summary":"The parts of features within an area, each of the dimension of its feature.","description":"The parts of features within an area, each of the dimension of its feature. What only touches the area is left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/clip","summary":"The parts of features within an area, each of the dimension of its feature, or of the member of a collection of several dimensions.","description":"The parts of features within an area, each of the dimension of its feature, or of the member of a collection of several dimensions. What only touches the area is left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entitySource","description":"An entity source; in place of `layer` and `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"entityFeatures","description":"With `entitySource`: what its features are.","required":false,"schema":{"$ref":"#/components/schemas/EntityFeatures","default":"entities"}},\#
@@ -2030,7 +2030,7 @@ public enum OpenRPCDocument {
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}},\#
 {"name":"other","value":{"type":"Polygon","coordinates":[[[2,2],[6,2],[6,6],[2,6],[2,2]]]}}],"result":{"name":"result","value":{"geometry":{"type":"MultiPolygon","coordinates":[[[[4,0],[4,2],[2,2],[2,4],[0,4],[0,0],[4,0]]],[[[4,4],[4,2],[6,2],[6,6],[2,6],[2,4],[4,4]]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/clip","summary":"The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left.","description":"The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"envelope","description":"The box.","required":true,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry/clip","summary":"The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left.","description":"The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left. Of a collection of several dimensions each member has its own.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"envelope","description":"The box.","required":true,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":1000000}},\#

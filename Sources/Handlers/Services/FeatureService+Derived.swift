@@ -92,12 +92,14 @@ extension FeatureService {
       let operation = GeometryOperation(.intersection, mends: params.mend)
       let isExtreme = area.isExtreme
       return try derived.mapped(worker, tools: { try PreparedGeometry(area) }) { _, geometry, calculate, prepared in
-        guard let own = geometry.envelope, box.intersects(own) else { return nil }
-        if !isExtreme, !geometry.isExtreme {
-          guard try prepared.relates(.intersects, geometry) else { return nil }
-          if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
+        let part = try GeometryService.clipped(geometry) { geometry in
+          guard let own = geometry.envelope, box.intersects(own) else { return .collection([]) }
+          if !isExtreme, !geometry.isExtreme {
+            guard try prepared.relates(.intersects, geometry) else { return .collection([]) }
+            if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
+          }
+          return try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
         }
-        let part = try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
         return part.isEmpty ? nil : part
       }
     }

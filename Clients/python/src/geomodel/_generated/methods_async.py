@@ -5430,8 +5430,8 @@ class FeatureMethods(AsyncCaller):
         area_features: t.JoinSource | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """The parts of features within an area, each of the dimension of its feature. What only touches the
-        area is left out.
+        """The parts of features within an area, each of the dimension of its feature, or of the member of a
+        collection of several dimensions. What only touches the area is left out.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -6686,7 +6686,7 @@ class GeometryMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
         """The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing
-        is left.
+        is left. Of a collection of several dimensions each member has its own.
 
         Args:
             envelope: The box.
