@@ -18,11 +18,9 @@ extension FeatureQuery {
       for row in rows[start..<min(start + 1024, rows.count)] {
         guard let feature = store[row], let geometry = feature.geometry else { continue }
         do {
-          let other = try transformer.transform(geometry, from: reference, to: target) {
-            try share.work?.checkCancelled()
-          }
+          let other = try projector.unbroken(geometry) { try share.work?.checkCancelled() }.geometry
           batch.begin(id: feature.id)
-          batch.setGeometry(try projector.unfolded(other, of: geometry) { try share.work?.checkCancelled() } ?? other)
+          batch.setGeometry(other)
         } catch let error as TransformError {
           guard case .outsideDomain = error else { throw error }
         }

@@ -45,30 +45,52 @@ public struct GeometryProjector: Sendable {
   public func project(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
     let moved = try transformer.transform(geometry, from: source, to: target, checking: check)
     guard let wrap else { return moved }
-    guard let sourceWrap else { return moved.unwrapped(wrap, poles) }
     // Both references are cylindrical, so x in one is linear in x of the other.
-    return wrap.shifted(moved, near: geometry, sourceWrap)
+    if let sourceWrap { return wrap.shifted(moved, near: geometry, sourceWrap) }
+    return moved.unwrapped(of: geometry, poles, wrap) { continued($0, along: $1, wrap) }
   }
 
-  /// A geometry whose positions have been transformed one by one, but in one piece if it crosses the edge of the target's world; nil if it
-  /// does not: then no edge that was straight goes around the rest of the world now, with its middle elsewhere.
-  public func unfolded(_ moved: Geometry, of original: Geometry, checking check: () throws -> Void) throws -> Geometry? {
-    guard let wrap, moved.dimension > 0, let box = moved.envelope, box.width > wrap.width / 2 else { return nil }
-    var runs: [Positions] = []
-    original.forEachPositions { runs.append($0) }
-    var (number, isFolded) = (0, false)
-    moved.forEachPositions { run in
-      defer { number += 1 }
-      guard !isFolded, number < runs.count, runs[number].count == run.count, run.count > 1 else { return }
-      for index in 1..<run.count where abs(run[index].x - run[index - 1].x) > wrap.width / 2 {
-        let (from, to) = (runs[number][index - 1], runs[number][index])
-        let middle = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
-        guard let found = try? transformer.transform(middle, from: source, to: target) else { continue }
-        isFolded = abs(found.x - (run[index].x + run[index - 1].x) / 2) > wrap.width / 4
-        if isFolded { return }
-      }
+  /// The geometry as clients get it: positions are transformed one by one, but nothing that is in one piece becomes a band around the
+  /// world. What goes on beyond the edge of the source's world does so in the target; what crosses the edge of the target's world in a
+  /// source without an edge is to be cut there.
+  ///
+  /// - Throws: `TransformError` if a position has no coordinates in the target.
+  public func unbroken(_ geometry: Geometry, checking check: () throws -> Void) throws -> (geometry: Geometry, edge: Seam?) {
+    let moved = try transformer.transform(geometry, from: source, to: target, checking: check)
+    guard let wrap, geometry.dimension > 0 else { return (moved, nil) }
+    if let sourceWrap {
+      guard let box = geometry.envelope, sourceWrap.seam.exceeds(box) else { return (moved, nil) }
+      return (wrap.shifted(moved, near: geometry, sourceWrap), nil)
     }
-    return isFolded ? try project(original, checking: check) : nil
+    guard let box = moved.envelope, box.width > wrap.width / 4 else { return (moved, nil) }
+    return (moved.unwrapped(of: geometry, poles, wrap) { continued($0, along: $1, wrap) }, wrap.seam)
+  }
+
+  /// Whether something in a box of the source may go on beyond the edge of the target's world, or be cut there.
+  public func mayCross(_ box: Envelope) -> Bool {
+    guard let wrap else { return false }
+    if let sourceWrap { return sourceWrap.seam.exceeds(box) }
+    guard let bounds = try? transformer.bounds(of: box, from: source, to: target) else { return true }
+    return bounds.xMin > bounds.xMax || bounds.width > wrap.width / 4
+  }
+
+  /// A line or ring made continuous: each position is shifted by whole turns to where its edge leads. Of a long edge the middle says which
+  /// way around the world it takes.
+  private func continued(_ line: Positions, along original: Positions, _ wrap: WorldWrap) -> Positions {
+    var (index, previous, last) = (0, 0.0, 0.0)
+    return line.mapX { x in
+      defer { (index, previous) = (index + 1, x) }
+      var expected = index == 0 ? x : last
+      if index > 0, abs(x - previous) > wrap.width / 4 {
+        let (from, to) = (original[index - 1], original[index])
+        let middle = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
+        if let found = try? transformer.transform(middle, from: source, to: target) {
+          expected += 2 * (found.x - previous).remainder(dividingBy: wrap.width)
+        }
+      }
+      last = x + wrap.shift(x, nearest: expected)
+      return last
+    }
   }
 }
 
@@ -88,27 +110,33 @@ extension WorldWrap {
 }
 
 extension Geometry {
-  /// Makes lines and rings continuous: shifts each position by whole turns to be nearest to the previous one.
-  fileprivate func unwrapped(_ wrap: WorldWrap, _ poles: ClosedRange<Double>) -> Geometry {
-    switch self {
-    case .point, .multiPoint: self
-    case .lineString(let line): .lineString(line.unwrapped(wrap))
-    case .multiLineString(let lines): .multiLineString(lines.map { $0.unwrapped(wrap) })
-    case .polygon(let rings): .polygon(Self.unwrapped(rings, wrap, poles))
-    case .multiPolygon(let polygons): .multiPolygon(polygons.map { Self.unwrapped($0, wrap, poles) })
-    case .collection(let parts): .collection(parts.map { $0.unwrapped(wrap, poles) })
+  /// Makes lines and rings continuous.
+  ///
+  /// - Parameter continued: a line or ring made of the one of `original`.
+  fileprivate func unwrapped(
+    of original: Geometry, _ poles: ClosedRange<Double>, _ wrap: WorldWrap, _ continued: (Positions, Positions) -> Positions
+  ) -> Geometry {
+    func polygon(_ rings: [Positions], _ given: [Positions]) -> [Positions] {
+      Self.unwrapped(zip(rings, given).map(continued), wrap, poles)
+    }
+    switch (self, original) {
+    case (.lineString(let line), .lineString(let given)): return .lineString(continued(line, given))
+    case (.multiLineString(let lines), .multiLineString(let given)): return .multiLineString(zip(lines, given).map(continued))
+    case (.polygon(let rings), .polygon(let given)): return .polygon(polygon(rings, given))
+    case (.multiPolygon(let polygons), .multiPolygon(let given)): return .multiPolygon(zip(polygons, given).map(polygon))
+    case (.collection(let parts), .collection(let given)):
+      return .collection(zip(parts, given).map { $0.unwrapped(of: $1, poles, wrap, continued) })
+    default: return self
     }
   }
 
-  /// Holes are moved into the turn of the shell.
-  private static func unwrapped(
-    _ rings: [Positions], _ wrap: WorldWrap, _ poles: ClosedRange<Double>
-  ) -> [Positions] {
-    guard let shell = rings.first?.unwrapped(wrap).closed(along: poles, wrap), let box = shell.box else { return rings }
+  /// Rings around poles are closed along them, holes are moved into the turn of the shell.
+  private static func unwrapped(_ rings: [Positions], _ wrap: WorldWrap, _ poles: ClosedRange<Double>) -> [Positions] {
+    guard let shell = rings.first?.closed(along: poles, wrap), let box = shell.box else { return rings }
     let middle = (box.xMin + box.xMax) / 2
     return [shell]
       + rings.dropFirst().map { ring in
-        let hole = ring.unwrapped(wrap).closed(along: poles, wrap)
+        let hole = ring.closed(along: poles, wrap)
         guard let box = hole.box else { return hole }
         let shift = wrap.shift((box.xMin + box.xMax) / 2, nearest: middle)
         return shift == 0 ? hole : hole.mapX { $0 + shift }
@@ -118,15 +146,6 @@ extension Geometry {
 
 extension Positions {
   fileprivate var box: Envelope? { Geometry.multiPoint(self).envelope }
-
-  fileprivate func unwrapped(_ wrap: WorldWrap) -> Positions {
-    var last: Double?
-    return mapX { x in
-      let near = last.map { x + wrap.shift(x, nearest: $0) } ?? x
-      last = near
-      return near
-    }
-  }
 
   /// Closes a ring around a pole, which ends a turn away from its start, along the nearer pole. Other rings stay.
   fileprivate func closed(along poles: ClosedRange<Double>, _ wrap: WorldWrap) -> Positions {

@@ -63,7 +63,7 @@ public struct WorldWrap: Hashable, Sendable {
   }
 
   /// The equivalent x within the first turn.
-  func normalized(_ x: Double) -> Double {
+  package func normalized(_ x: Double) -> Double {
     guard x < xMin || x > xMax, x.isFinite else { return x }
     let turns = ((x - xMin) / width).rounded(.down)
     return x - turns * width
@@ -102,6 +102,14 @@ public struct WorldWrap: Hashable, Sendable {
 }
 
 extension WorldWrap {
+  /// A geometry with parts on both sides of the edge, side by side: if it is cut there, or within half of the world so; nil for others.
+  package func joined(_ geometry: Geometry) -> Geometry? {
+    guard let box = geometry.envelope, box.width > width / 2, case let joined = narrowed(geometry), let narrow = joined.envelope,
+      narrow.width < box.width, narrow.width <= width / 2 || seam.isGirdled(by: box)
+    else { return nil }
+    return joined
+  }
+
   /// Unwraps the longitudes of a geometry that was computed from map positions beyond the edge.
   ///
   /// - Parameter positions: the original positions in map units, as many as the geometry has.

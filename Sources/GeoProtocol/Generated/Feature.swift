@@ -900,7 +900,7 @@ public enum FeatureProtocol {
   /// Features that are made of others, and where they go.
   public protocol DerivedOutput: Sendable {
     /// The spatial reference in which the geometries are computed, and that of the result; that of the features when
-    /// absent. Edges are transformed position by position.
+    /// absent. They are transformed as by `geometry/project`.
     var outSpatialReference: String? { get }
     /// The attributes to keep; all when absent.
     var properties: [String]? { get }
@@ -1016,7 +1016,8 @@ public enum FeatureProtocol {
       public var returnM: Bool
       /// How features are returned.
       public var format: FeatureProtocol.FeatureFormat
-      /// The spatial reference of the geometries in the answer; that of the features when absent.
+      /// The spatial reference of the geometries in the answer; that of the features when absent. They are
+      /// transformed as by `geometry/project`.
       public var outSpatialReference: String?
 
       public init(
@@ -4242,7 +4243,7 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. Edges are transformed position by position.
+      /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
       /// The attributes to keep; all when absent.
       public var properties: [String]?
@@ -4500,7 +4501,7 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. Edges are transformed position by position.
+      /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
       /// The attributes to keep; all when absent.
       public var properties: [String]?
@@ -4652,8 +4653,8 @@ public enum FeatureProtocol {
     public typealias Result = FeatureProtocol.DerivedFeatures
   }
 
-  /// The parts of features within an area, each of the dimension of its feature. What only touches the area is left
-  /// out.
+  /// The parts of features within an area, each of the dimension of its feature, or of the member of a collection of
+  /// several dimensions. What only touches the area is left out.
   public enum Clip {
     public static let name: StaticString = "feature/clip"
 
@@ -4709,7 +4710,7 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. Edges are transformed position by position.
+      /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
       /// The attributes to keep; all when absent.
       public var properties: [String]?
@@ -4917,7 +4918,7 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. Edges are transformed position by position.
+      /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
       /// The attributes to keep; all when absent.
       public var properties: [String]?
@@ -5064,7 +5065,7 @@ public enum FeatureProtocol {
     public typealias Result = FeatureProtocol.DerivedFeatures
   }
 
-  /// The centres of mass of features as points; with `inside` points within the features.
+  /// The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within the features.
   public enum Centroid {
     public static let name: StaticString = "feature/centroid"
 
@@ -5120,7 +5121,7 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. Edges are transformed position by position.
+      /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
       /// The attributes to keep; all when absent.
       public var properties: [String]?
@@ -5264,8 +5265,8 @@ public enum FeatureProtocol {
 
   /// Features in another spatial reference, by the transformation of PROJ that is best at each place; with
   /// `transformation` or `area` by one for all, which the answer states. Z is transformed, M is kept where the result
-  /// has it. What has one piece across the antimeridian in its reference is cut there. Features without a geometry
-  /// have none in the result.
+  /// has it. Geometries are transformed as by `geometry/project`. Features without a geometry have none in the
+  /// result.
   public enum Project {
     public static let name: StaticString = "feature/project"
 
@@ -5321,7 +5322,7 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. Edges are transformed position by position.
+      /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
       /// The attributes to keep; all when absent.
       public var properties: [String]?
@@ -5529,7 +5530,7 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. Edges are transformed position by position.
+      /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
       /// The attributes to keep; all when absent.
       public var properties: [String]?

@@ -99,13 +99,14 @@ public protocol FeatureHandlers: MethodHandlers {
     _ params: Dissolve.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Dissolve.Result>
 
-  /// The parts of features within an area, each of the dimension of its feature.
+  /// The parts of features within an area, each of the dimension of its feature, or of the member of a collection of
+  /// several dimensions.
   static func clip(_ params: Clip.Params, in world: inout Types.World) throws -> TaskPlan<Types, Clip.Result>
 
   /// The overlay of features with others.
   static func combine(_ params: Combine.Params, in world: inout Types.World) throws -> TaskPlan<Types, Combine.Result>
 
-  /// The centres of mass of features as points; with `inside` points within the features.
+  /// The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within the features.
   static func centroid(
     _ params: Centroid.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Centroid.Result>

@@ -1122,7 +1122,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left.
+  /// The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing is left. Of
+  /// a collection of several dimensions each member has its own.
   public enum Clip {
     public static let name: StaticString = "geometry/clip"
 
@@ -2596,7 +2597,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// The centre of mass, which may lie outside.
+  /// The centre of mass, which may lie outside. In a reference that goes around the world, what is cut at its edge,
+  /// or has all parts within half of the world across it, is taken side by side.
   public enum Centroid {
     public static let name: StaticString = "geometry/centroid"
 
@@ -2643,6 +2645,11 @@ public enum GeometryProtocol {
 
   /// Geometries in another spatial reference, by the transformation of PROJ that is best at each place; with
   /// `transformation` or `area` by one for all, which the answer states. Z is transformed, M is kept.
+  ///
+  /// Positions are transformed one by one, and nothing in one piece becomes a band around the world: a line or
+  /// polygon that goes on beyond the edge of the world, as from 170 to 190 degrees, does so in the other reference,
+  /// and one across the antimeridian in a reference that does not go around the world is cut there (RFC 7946, section
+  /// 3.1.9).
   public enum Project {
     public static let name: StaticString = "geometry/project"
 

@@ -26,7 +26,7 @@ struct BlockExport {
         .invalidParams, "There are \(fields.all.count) fields; \(export.format.rawValue) has at most \(limit).",
         path: "/params/properties", expected: "names of at most \(limit) fields")
     }
-    let profile = try GeometryProfile(of: hasGeometry ? rows : [], in: export.output.features.store, shares[1])
+    let profile = try GeometryProfile(of: hasGeometry ? rows : [], in: export.output, shares[1])
     let reference = export.output.reference
     let record = export.format.record
     guard let typeName = profile.typeName(record.mixture, declared: export.geometryType) else {

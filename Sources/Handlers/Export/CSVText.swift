@@ -58,7 +58,7 @@ struct CSVText: ~Copyable {
       return .none
     }
     if wanted == .wkt { return .wkt }
-    let profile = try GeometryProfile(of: rows, in: export.output.features.store, share)
+    let profile = try GeometryProfile(of: rows, in: export.output, share)
     if profile.isOfPlainPoints { return .xy(hasZ: profile.z != .none) }
     guard wanted == nil else {
       throw RPCError(

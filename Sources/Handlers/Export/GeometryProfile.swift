@@ -18,17 +18,18 @@ struct GeometryProfile {
   /// Whether any geometry has a position.
   private(set) var hasPositions = false
 
-  /// - Complexity: O(positions), or O(rows) for points.
-  init(of rows: ArraySlice<UInt32>, in store: FeatureStore, _ share: WorkShare) throws {
+  /// - Complexity: O(positions), or O(rows) for points; the time of changing geometries where some may be cut.
+  init(of rows: ArraySlice<UInt32>, in output: FeatureOutput, _ share: WorkShare) throws {
+    let mayCut = output.mayCut
     for (index, row) in rows.enumerated() {
       if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
-      guard let feature = store[row] else { continue }
+      guard let feature = output.features.store[row] else { continue }
       if let point = feature.point {
         types.insert("Point")
         hasPositions = true
         if point.z.isNaN { lacksZ = true } else { hasZ = true }
         lacksM = true
-      } else if let geometry = feature.geometry {
+      } else if let geometry = mayCut ? try output.geometry(of: row, share) : feature.geometry {
         note(geometry)
       } else {
         hasHoles = true

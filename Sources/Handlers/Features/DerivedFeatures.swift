@@ -42,7 +42,7 @@ struct DerivedFeatures: Sendable {
     features = try FeatureQuery(params, in: world)
     reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let options = FeatureExport.Params(properties: params.properties, path: "")
-    output = try FeatureOutput(options, features, measures: true, in: reference, unfolds: true, world)
+    output = try FeatureOutput(options, features, measures: true, in: reference, world)
     mends = params.mend
     self.world = world
     func refuse(_ name: String, _ isGiven: Bool, _ target: FeatureProtocol.DerivedTarget) throws {

@@ -20,11 +20,8 @@ struct FeatureOutput: Sendable {
   private let maxAllowableOffset: Double?
   /// The edge at which geometries are cut.
   private let seam: Seam?
-  /// Transforms what is to be cut; nil if nothing is, or the reference stays.
-  private let projector: GeometryProjector?
-  private let ownSeam: Seam?
-  /// Transforms what has one piece across an edge, to be cut there; nil if positions are transformed one by one.
-  private var unfolder: (projector: GeometryProjector, edge: Seam)?
+  /// Nil if the reference stays.
+  private var projector: GeometryProjector?
 
   /// A feature whose geometry has no coordinates in ``reference``, with its index on the page.
   struct Failure {
@@ -36,26 +33,19 @@ struct FeatureOutput: Sendable {
   ///   - measures: whether M is written if the result's form has it.
   ///   - reference: the reference of the result.
   ///   - cuts: whether the result's form has no positions beyond the antimeridian.
-  ///   - unfolds: whether what crosses the antimeridian in one piece, as another reference can have it, is cut there.
   /// - Throws: `unknownField` for a property that the features do not have.
   init(
     _ params: some FeatureProtocol.FeatureOutputOptions, _ features: FeatureQuery, measures: Bool,
-    in reference: SpatialReference, cuts: Bool = false, unfolds: Bool = false, _ world: World
+    in reference: SpatialReference, cuts: Bool = false, _ world: World
   ) throws {
     self.features = features
     self.reference = reference
     self.transformer = world.transformer
     maxAllowableOffset = params.maxAllowableOffset.flatMap { $0 > 0 ? $0 : nil }
     let transformer = world.transformer
-    func edge(of reference: SpatialReference) throws -> Seam? {
-      try WorldWrap(transformer.describe(reference), transformer)?.seam
-    }
-    seam = params.cutAtAntimeridian || cuts ? try edge(of: reference) : nil
-    let moves = params.returnGeometry && reference != features.reference
-    projector = moves && seam != nil ? try GeometryProjector(from: features.reference, to: reference, transformer) : nil
-    ownSeam = moves ? try edge(of: features.reference) : nil
-    if moves, unfolds, let edge = try edge(of: reference) {
-      unfolder = (try GeometryProjector(from: features.reference, to: reference, transformer), edge)
+    seam = params.cutAtAntimeridian || cuts ? try WorldWrap(transformer.describe(reference), transformer)?.seam : nil
+    if params.returnGeometry, reference != features.reference {
+      projector = try GeometryProjector(from: features.reference, to: reference, transformer)
     }
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
@@ -72,7 +62,7 @@ struct FeatureOutput: Sendable {
     var output = self
     let chosen = try transformer.choosing(choice, from: features.reference, to: reference)
     output.transformer = chosen.transformer
-    if let edge = unfolder?.edge { output.unfolder = (try GeometryProjector(from: features.reference, to: reference, chosen.transformer), edge) }
+    if projector != nil { output.projector = try GeometryProjector(from: features.reference, to: reference, chosen.transformer) }
     return (output, chosen.transformation)
   }
 
@@ -97,6 +87,12 @@ struct FeatureOutput: Sendable {
   /// Whether geometries differ from those in the store.
   var changesGeometries: Bool {
     selection.geometry && (reference != features.reference || maxAllowableOffset != nil || seam != nil)
+  }
+
+  /// Whether geometries may be cut, and have several parts then.
+  var mayCut: Bool {
+    guard selection.geometry, let box = features.store.reach else { return false }
+    return projector?.mayCross(box) ?? seam?.exceeds(box) ?? false
   }
 
   /// The estimated cost of changing the geometry of one feature, in units of `FeatureQuery.effort`.
@@ -126,15 +122,24 @@ struct FeatureOutput: Sendable {
     guard changesGeometries else { return .own }
     guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
     do {
-      let moved = try moved(geometry, checking: check)
-      let reduced = try maxAllowableOffset.map { try moved.generalized($0, checking: check) } ?? moved
-      return .given(try seam.map { try reduced.cut(at: $0) } ?? reduced)
+      let moved = try projector?.unbroken(geometry, checking: check) ?? (geometry: geometry, edge: nil)
+      let reduced = try maxAllowableOffset.map { try moved.geometry.generalized($0, checking: check) } ?? moved.geometry
+      return .given(try (seam ?? moved.edge).map { try reduced.cut(at: $0) } ?? reduced)
     } catch let error as TransformError {
       failed.append(Failure(index: index, feature: try FeatureProtocol.FailedFeature(feature.id, error)))
       return .given(nil)
     } catch EngineError.failed(_, let reason) {
       failed.append(Failure(index: index, feature: .init(id: feature.id, reason: reason)))
       return .given(nil)
+    }
+  }
+
+  /// The geometry of one feature; nil if it has none in ``reference``.
+  func geometry(of row: UInt32, _ share: WorkShare) throws -> Geometry? {
+    var failed: [Failure] = []
+    switch try shape(of: row, 0, &failed, checking: { try share.work?.checkCancelled() }) {
+    case .own: return features.store[row]?.geometry
+    case .given(let geometry): return geometry
     }
   }
 
@@ -155,18 +160,6 @@ struct FeatureOutput: Sendable {
       return nil
     }
     return StoreCopy.Geometries(x: x, y: y, z: z)
-  }
-
-  /// The geometry in ``reference``. Lines and rings that go on beyond the edge of the world do so there, too.
-  private func moved(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
-    guard reference != features.reference else { return geometry }
-    if let projector { return try projector.project(geometry, checking: check) }
-    if geometry.dimension > 0, let box = geometry.envelope, ownSeam?.exceeds(box) == true {
-      return try GeometryProjector(from: features.reference, to: reference, transformer).project(geometry, checking: check)
-    }
-    let moved = try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
-    guard let unfolder, let whole = try unfolder.projector.unfolded(moved, of: geometry, checking: check) else { return moved }
-    return try whole.cut(at: unfolder.edge)
   }
 
   /// The JSON array of the features, written directly: making a wire value for each would dominate the cost. On the loop, the

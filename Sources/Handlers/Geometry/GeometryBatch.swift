@@ -17,7 +17,7 @@ struct GeometryBatch: Sendable {
   typealias Item = Result<Geometry?, RPCError>
 
   private let form: Form
-  let items: [Item]
+  private(set) var items: [Item]
 
   var count: Int { items.count }
   /// Those that could be read, in order.
@@ -60,6 +60,18 @@ struct GeometryBatch: Sendable {
         return .failure(failure(error, in: geometry.value, at: "\(path)/\(index)"))
       }
     }
+  }
+
+  /// The batch for an operation with all geometries together: those that are nowhere fail alone.
+  func placed(for operation: GeometryOperation) throws -> GeometryBatch {
+    var batch = self
+    for (index, item) in items.enumerated() {
+      guard case .success(let geometry?) = item, geometry.isBeyondPlaces else { continue }
+      let error = Self.failure(EngineError.beyondPlaces(operation.kind))
+      guard form != .one else { throw error }
+      batch.items[index] = .failure(error)
+    }
+    return batch
   }
 
   /// A geometry beside those of the batch.

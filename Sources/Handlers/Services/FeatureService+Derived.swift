@@ -33,7 +33,7 @@ extension FeatureService {
         guard let distance = params.distance ?? expression?.value(of: row).finite else {
           throw RPCError(.invalidParams, "Its distance is no number.")
         }
-        guard params.geodetic else { return try calculate(.buffer(distance, params, mends: mends), [geometry]).whole }
+        guard params.geodetic else { return try GeometryUnion.buffered(geometry, .buffer(distance, params, mends: mends), worker, calculate) }
         return try globe.back(GeometryService.buffered(
           geometry, distance, .geodesic, within: params.maxDeviation, mends: mends, on: globe, worker, calculate))
       }
@@ -45,9 +45,12 @@ extension FeatureService {
     _ params: FeatureProtocol.Centroid.Params, in world: inout World
   ) throws -> Plan<FeatureProtocol.Centroid.Result> {
     let derived = try DerivedFeatures(params, in: &world)
-    let operation = GeometryOperation(params.inside ? .labelPoint : .centroid, mends: params.mend)
+    let wrap = try WorldWrap(world.transformer.describe(derived.reference), world.transformer)
+    let label = params.inside ? GeometryOperation(.labelPoint, mends: params.mend) : nil
     return derived.plan { worker in
-      try derived.mapped(worker, tools: {}) { _, geometry, calculate, _ in try calculate(operation, [geometry]).whole }
+      try derived.mapped(worker, tools: {}) { _, geometry, calculate, _ in
+        try label.map { try calculate($0, [geometry]).whole } ?? GeometryService.centroid(of: geometry, wrap, calculate)
+      }
     }
   }
 
@@ -89,12 +92,14 @@ extension FeatureService {
       let operation = GeometryOperation(.intersection, mends: params.mend)
       let isExtreme = area.isExtreme
       return try derived.mapped(worker, tools: { try PreparedGeometry(area) }) { _, geometry, calculate, prepared in
-        guard let own = geometry.envelope, box.intersects(own) else { return nil }
-        if !isExtreme, !geometry.isExtreme {
-          guard try prepared.relates(.intersects, geometry) else { return nil }
-          if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
+        let part = try GeometryService.clipped(geometry) { geometry in
+          guard let own = geometry.envelope, box.intersects(own) else { return .collection([]) }
+          if !isExtreme, !geometry.isExtreme {
+            guard try prepared.relates(.intersects, geometry) else { return .collection([]) }
+            if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
+          }
+          return try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
         }
-        let part = try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
         return part.isEmpty ? nil : part
       }
     }
@@ -188,7 +193,7 @@ extension DerivedFeatures {
   /// Other features, in the reference of the result.
   func output(of source: FeatureProtocol.JoinSource, named name: String, in world: World) throws -> FeatureOutput {
     let features = try FeatureService.joined(source, named: name, in: world)
-    return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, unfolds: true, world)
+    return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, world)
   }
 }
 

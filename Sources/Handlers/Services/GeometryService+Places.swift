@@ -3,6 +3,7 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import GridReferences
 import JSON
 import JSONRPC
@@ -121,9 +122,13 @@ extension GeometryService {
       let target = try transformer.describe(SpatialReference(params.outSpatialReference)).reference
       let chosen = try choice.map { try transformer.choosing($0, from: source, to: target) }
       let transformer = chosen?.transformer ?? transformer
+      let projector = try GeometryProjector(from: source, to: target, transformer)
       var result =
         try GeometryBatch.projected(params, worker, transformer, from: source, to: target)
-        ?? GeometryBatch(params).made(worker) { _, geometry, _ in try transformer.transform(geometry, from: source, to: target) }
+        ?? GeometryBatch(params).made(worker) { _, geometry, _ in
+          let moved = try projector.unbroken(geometry, checking: worker.checkCancelled)
+          return try moved.edge.map { try moved.geometry.cut(at: $0).withRightHandRings } ?? moved.geometry
+        }
       result.transformation = chosen.map { .init($0.transformation) }
       return result
     }

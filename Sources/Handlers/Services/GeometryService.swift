@@ -34,7 +34,7 @@ package enum GeometryService: GeometryHandlers {
     guard together else { return try made(params, in: world, operation) }
     _ = try world.canonical(params.spatialReference)
     return TaskPlan { worker in
-      let batch = try GeometryBatch(params)
+      let batch = try GeometryBatch(params).placed(for: operation)
       var answer = batch.answer(
         together: try calculated(worker) { calculate in try calculate(operation, [.collection(batch.geometries)]).whole })
       answer.failures = GeometryBatch.failures(batch.items)
@@ -102,7 +102,7 @@ package enum GeometryService: GeometryHandlers {
       let batch = try GeometryBatch(params)
       let distances = try batch.distances(params.distance, params.distances)
       let results = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
-        return try calculate(.buffer(distances[index], params, mends: params.mend), [geometry]).whole
+        try GeometryUnion.buffered(geometry, .buffer(distances[index], params, mends: params.mend), worker, calculate)
       }
       guard params.together else { return batch.answer(results) }
       var answer = batch.answer(together: try GeometryUnion(mends: params.mend)(results.compactMap { try? $0?.get() }, worker))
@@ -144,10 +144,18 @@ package enum GeometryService: GeometryHandlers {
     let window = Geometry(box)
     let operation = GeometryOperation(.intersection, mends: params.mend)
     return try made(params, in: world) { _, geometry, calculate in
-      guard let own = geometry.envelope else { return geometry }
-      guard !box.contains(own) else { return try calculate.valid(geometry, mends: params.mend) }
-      return try calculate(operation, [geometry, window]).whole.part(ofDimension: geometry.dimension)
+      try clipped(geometry) { geometry in
+        guard let own = geometry.envelope else { return geometry }
+        guard !box.contains(own) else { return try calculate.valid(geometry, mends: params.mend) }
+        return try calculate(operation, [geometry, window]).whole.part(ofDimension: geometry.dimension)
+      }
     }
+  }
+
+  /// Clips the parts of a collection one by one if they are of several dimensions: each keeps its own.
+  static func clipped(_ geometry: Geometry, _ clip: (Geometry) throws -> Geometry) rethrows -> Geometry {
+    guard geometry.uniform == nil, case .collection(let parts) = geometry else { return try clip(geometry) }
+    return .collection(try parts.map { try clipped($0, clip) }.filter { !$0.isEmpty })
   }
 
   package static func convexHull(_ params: ConvexHull.Params, in world: inout World) throws -> Plan<ConvexHull.Result> {
@@ -224,7 +232,7 @@ package enum GeometryService: GeometryHandlers {
     _ = try world.canonical(params.spatialReference)
     let lines = try params.lines.enumerated().map { try line($1, "lines/\($0)") }
     return TaskPlan { worker in
-      let batch = try GeometryBatch(params)
+      let batch = try GeometryBatch(params).placed(for: GeometryOperation(.autoComplete))
       let polygons = batch.geometries
       let operation = GeometryOperation(.autoComplete, [Double(polygons.count)], mends: params.mend)
       let made = try calculated(worker) { calculate in try calculate(operation, polygons + lines).geometries }
@@ -254,6 +262,9 @@ package enum GeometryService: GeometryHandlers {
     let line = try GeometryBatch.checked(geometry)
     guard line.dimension > 0, !line.isEmpty else {
       throw RPCError(.invalidGeometry, "There is no line.", path: "/params/\(name)", expected: "a line that is not empty")
+    }
+    guard !line.isBeyondPlaces else {
+      throw RPCError(.invalidGeometry, "Coordinates beyond 1e100 are no places.", path: "/params/\(name)", expected: "smaller coordinates")
     }
     return line
   }
@@ -311,7 +322,18 @@ package enum GeometryService: GeometryHandlers {
   }
 
   package static func centroid(_ params: Centroid.Params, in world: inout World) throws -> Plan<Centroid.Result> {
-    try made(params, in: world, GeometryOperation(.centroid))
+    let wrap = try world.canonical(params.spatialReference).flatMap { try WorldWrap(world.transformer.describe($0), world.transformer) }
+    return try made(params, in: world) { _, geometry, calculate in try centroid(of: geometry, wrap, calculate) }
+  }
+
+  /// - Parameter wrap: of the geometry's reference.
+  static func centroid(
+    of geometry: Geometry, _ wrap: WorldWrap?, _ calculate: borrowing GeometryCalculator
+  ) throws -> Geometry {
+    let joined = wrap?.joined(geometry)
+    let made = try calculate(GeometryOperation(.centroid), [joined ?? geometry]).whole
+    guard let wrap, joined != nil else { return made }
+    return made.mapX(wrap.normalized)
   }
 
   // MARK: Measures

@@ -2795,7 +2795,7 @@ class FeatureMethods(SyncCaller):
                 columns they are WKB with M. (default False)
             format: How features are returned. (default "geojson")
             out_spatial_reference: The spatial reference of the geometries in the answer; that of the
-                features when absent.
+                features when absent. They are transformed as by `geometry/project`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5040,7 +5040,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5243,7 +5243,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5378,8 +5378,8 @@ class FeatureMethods(SyncCaller):
         area_features: t.JoinSource | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """The parts of features within an area, each of the dimension of its feature. What only touches the
-        area is left out.
+        """The parts of features within an area, each of the dimension of its feature, or of the member of a
+        collection of several dimensions. What only touches the area is left out.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -5423,7 +5423,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5604,7 +5604,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5734,7 +5734,8 @@ class FeatureMethods(SyncCaller):
         inside: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.DerivedFeatures:
-        """The centres of mass of features as points; with `inside` points within the features.
+        """The centres of mass of features as points, as by `geometry/centroid`; with `inside` points within
+        the features.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -5778,7 +5779,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5906,8 +5907,8 @@ class FeatureMethods(SyncCaller):
     ) -> t.DerivedFeatures:
         """Features in another spatial reference, by the transformation of PROJ that is best at each place;
         with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
-        kept where the result has it. What has one piece across the antimeridian in its reference is cut
-        there. Features without a geometry have none in the result.
+        kept where the result has it. Geometries are transformed as by `geometry/project`. Features without
+        a geometry have none in the result.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -5951,7 +5952,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -6131,7 +6132,7 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. Edges are transformed position by position.
+                the result; that of the features when absent. They are transformed as by `geometry/project`.
             properties: The attributes to keep; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -6633,7 +6634,7 @@ class GeometryMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
         """The part of a geometry in a box, of its own dimension: where a polygon only touches the box nothing
-        is left.
+        is left. Of a collection of several dimensions each member has its own.
 
         Args:
             envelope: The box.
@@ -7983,7 +7984,8 @@ class GeometryMethods(SyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
-        """The centre of mass, which may lie outside.
+        """The centre of mass, which may lie outside. In a reference that goes around the world, what is cut
+        at its edge, or has all parts within half of the world across it, is taken side by side.
 
         Args:
             geometry: One geometry.
@@ -8034,6 +8036,11 @@ class GeometryMethods(SyncCaller):
         """Geometries in another spatial reference, by the transformation of PROJ that is best at each place;
         with `transformation` or `area` by one for all, which the answer states. Z is transformed, M is
         kept.
+
+        Positions are transformed one by one, and nothing in one piece becomes a band around the world: a line
+        or polygon that goes on beyond the edge of the world, as from 170 to 190 degrees, does so in the other
+        reference, and one across the antimeridian in a reference that does not go around the world is cut
+        there (RFC 7946, section 3.1.9).
 
         Args:
             out_spatial_reference: The other spatial reference.
