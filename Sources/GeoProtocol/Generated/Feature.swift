@@ -4005,8 +4005,9 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// The format.
-      public var format: PictureProtocol.PictureFormat
+      /// The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an
+      /// extension.
+      public var format: PictureProtocol.PictureFormat?
       /// Pixels of a PNG to a device-independent pixel, each way.
       public var pixelRatio: Double
       /// The file to write; its folder has to exist. Without it the picture is in the answer.
@@ -4038,7 +4039,7 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        format: PictureProtocol.PictureFormat? = nil, pixelRatio: Double = 1, path: String? = nil,
         replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
         selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, width: Double = 800,
         height: Double = 600, outSpatialReference: String? = nil
@@ -4108,7 +4109,7 @@ public enum FeatureProtocol {
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let format = json["format"]
-        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : nil
         let pixelRatio = json["pixelRatio"]
         self.pixelRatio = try pixelRatio.isPresent
           ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }

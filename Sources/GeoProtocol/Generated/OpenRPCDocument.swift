@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4a2b486bb03d0d07"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6b35a8904de30a8d"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1427,7 +1427,7 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an extension.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat"}},\#
 {"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
 {"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
@@ -1459,6 +1459,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
@@ -3153,7 +3154,7 @@ public enum OpenRPCDocument {
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"layer/render","summary":"Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the picture.","description":"Draws a loaded layer alone, whether visible or not: as a map in `spatialReference` would that fits them into the picture.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an extension.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat"}},\#
 {"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
 {"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
@@ -3184,6 +3185,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
@@ -4026,7 +4028,7 @@ public enum OpenRPCDocument {
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":4,"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"overlay/render","summary":"Draws an overlay alone, whether visible or not, so that it fits into the picture.","description":"Draws an overlay alone, whether visible or not, so that it fits into the picture.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an extension.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat"}},\#
 {"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
 {"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
@@ -4056,6 +4058,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31190,"message":"The process that draws died: it reached its limit of memory, or it was killed.","data":{"kind":"painterFailed"}},\#
 {"code":-31191,"message":"The picture would have more pixels than can be drawn: at most 16,384 each way, and 268,435,456 in all.","data":{"kind":"pictureTooLarge"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"path","value":"overlay.png"},\#
@@ -5045,7 +5048,7 @@ public enum OpenRPCDocument {
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"exceededLimit":false,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"view/render","summary":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it.","description":"Draws what the view shows: layers, overlays, labels and the location of its display, each as `view/identify` finds it. Worlds that wrap are drawn side by side. A scene is drawn as its camera sees it: ground hides what is behind it, but layers, and what is in them, cover each other in drawing order, not by how near they are.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an extension.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat"}},\#
 {"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
 {"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
@@ -5073,6 +5076,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
@@ -5094,7 +5098,7 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"format","description":"The format.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat","default":"png"}},\#
+{"name":"format","description":"The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an extension.","required":false,"schema":{"$ref":"#/components/schemas/PictureFormat"}},\#
 {"name":"pixelRatio","description":"Pixels of a PNG to a device-independent pixel, each way.","required":false,"schema":{"type":"number","minimum":0.1,"maximum":16,"default":1}},\#
 {"name":"path","description":"The file to write; its folder has to exist. Without it the picture is in the answer.","required":false,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"replace","description":"Whether a file of that name is replaced; else it is refused with `fileExists`.","required":false,"schema":{"type":"boolean","default":false}},\#
@@ -5131,6 +5135,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#

@@ -4908,7 +4908,8 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -4951,6 +4952,7 @@ class FeatureMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -10702,7 +10704,8 @@ class LayerMethods(AsyncCaller):
 
         Args:
             layer: The layer.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -10745,6 +10748,7 @@ class LayerMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
@@ -13875,7 +13879,8 @@ class OverlayMethods(AsyncCaller):
 
         Args:
             overlay: The overlay.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -13916,6 +13921,7 @@ class OverlayMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
             PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
@@ -17066,7 +17072,8 @@ class ViewMethods(AsyncCaller):
 
         Args:
             view: The view.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17107,6 +17114,7 @@ class ViewMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -17226,7 +17234,8 @@ class ViewMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17282,6 +17291,7 @@ class ViewMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.

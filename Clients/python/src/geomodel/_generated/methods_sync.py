@@ -4856,7 +4856,8 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -4899,6 +4900,7 @@ class FeatureMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -10640,7 +10642,8 @@ class LayerMethods(SyncCaller):
 
         Args:
             layer: The layer.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -10683,6 +10686,7 @@ class LayerMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
@@ -13800,7 +13804,8 @@ class OverlayMethods(SyncCaller):
 
         Args:
             overlay: The overlay.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -13841,6 +13846,7 @@ class OverlayMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
             PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
@@ -16968,7 +16974,8 @@ class ViewMethods(SyncCaller):
 
         Args:
             view: The view.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17009,6 +17016,7 @@ class ViewMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -17128,7 +17136,8 @@ class ViewMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17184,6 +17193,7 @@ class ViewMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
