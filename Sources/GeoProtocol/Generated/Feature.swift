@@ -845,7 +845,8 @@ public enum FeatureProtocol {
     /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
     /// has to match.
     var relation: String? { get }
-    /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+    /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of the
+    /// features when absent.
     var spatialReference: String? { get }
     /// Only these features.
     var ids: [Int]? { get }
@@ -970,7 +971,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1302,7 +1304,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1511,7 +1514,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1749,7 +1753,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1884,7 +1889,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2063,7 +2069,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2265,7 +2272,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2455,7 +2463,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2608,7 +2617,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2842,7 +2852,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3107,7 +3118,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3374,7 +3386,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3671,7 +3684,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3994,7 +4008,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4227,7 +4242,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4485,7 +4501,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4694,7 +4711,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4902,7 +4920,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -5105,7 +5124,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -5306,7 +5326,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -5514,7 +5535,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?

@@ -2549,7 +2549,8 @@ public enum ViewProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?

@@ -185,7 +185,7 @@ extension RPCError {
       ).with("available", available)
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id):
-      self.init(.notLoaded, "The layer \"\(id)\" is not loaded.", path: place.path(toText: id))
+      self.init(.notLoaded, "The layer \"\(id)\" is not loaded: layer/load loads it.", path: place.path(toText: id))
     case .notConnected(let id):
       self = RPCError(
         .notConnected, "The entity source \"\(id.rawValue)\" is not connected: entity/connect connects it.",

@@ -2802,8 +2802,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -2971,8 +2971,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3122,8 +3122,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3274,8 +3274,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3385,8 +3385,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3521,8 +3521,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3675,8 +3675,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3813,8 +3813,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3944,8 +3944,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4112,8 +4112,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4283,8 +4283,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4480,8 +4480,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4693,8 +4693,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4901,8 +4901,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5082,8 +5082,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5285,8 +5285,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5465,8 +5465,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5646,8 +5646,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5820,8 +5820,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5993,8 +5993,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -6173,8 +6173,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12231,8 +12231,8 @@ class LocatorMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12379,8 +12379,8 @@ class LocatorMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12521,8 +12521,8 @@ class LocatorMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -17227,8 +17227,8 @@ class ViewMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).

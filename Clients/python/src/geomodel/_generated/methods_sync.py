@@ -2758,8 +2758,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -2927,8 +2927,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3078,8 +3078,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3230,8 +3230,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3341,8 +3341,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3477,8 +3477,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3627,8 +3627,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3765,8 +3765,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3896,8 +3896,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4064,8 +4064,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4235,8 +4235,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4432,8 +4432,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4645,8 +4645,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4849,8 +4849,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5030,8 +5030,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5233,8 +5233,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5413,8 +5413,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5594,8 +5594,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5768,8 +5768,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5941,8 +5941,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -6121,8 +6121,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12164,8 +12164,8 @@ class LocatorMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12312,8 +12312,8 @@ class LocatorMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12454,8 +12454,8 @@ class LocatorMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -17129,8 +17129,8 @@ class ViewMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
