@@ -113,6 +113,23 @@ class AskingTests(CommandLine):
         self.assertEqual([each["map"] for each in model["maps"]], ["m", "m1"])
         self.assertRegex(self.good("open", CITIES).out, r"source +source1 +cities.fgb +FlatGeobuf\n  layer +cities +Point +243\n")
 
+    def test_a_raster_is_shown_opened_and_drawn(self) -> None:
+        self.assertEqual(self.good("info", "jacksboro_dem.tif").out, textwrap.dedent("""\
+            jacksboro_dem.tif: raster, 403 x 344 pixels, EPSG:4326, -84.41375,36.44625,-84.07791667,36.73291667
+
+            band  type   no data  colours
+               0  Int16   -32768  no
+        """))
+        self.assertEqual(self.good("info", "--json", "tiles.gpkg", "--layer", "DAY").lines[0]["raster"]["width"], 256)
+        self.assertRegex(self.good("open", "hills.tif").out, r"\n  layer +layer1 +hills +raster")
+        picture = self.folder / "dem.png"
+        self.assertIn("800 x 850", self.good("render", "jacksboro_dem.tif", "-o", picture).out)
+        # A quarter of a degree by an eighth, in Web Mercator.
+        words = ("render", "jacksboro_dem.tif", "--bbox", "-84.3,36.5,-84.05,36.625", "--width", "100", "--json", "-o", picture, "--replace")
+        self.assertEqual(self.good(*words).lines[0]["height"], 62)
+        self.assertEqual(run("render", "hills.tif", "--where", "a = 1", "-o", picture).status, 2)
+        self.assertIn("unknownFormat", run("info", "README.md").err)
+
     def test_joined_features_have_the_fields_of_both(self) -> None:
         words = ("join", WORLD, WORLD, "--layer", "cities", "--join-layer", "countries", "--predicate", "within")
         pairs = self.good(*words, "--join-fields", "name,iso_a3").lines

@@ -36,7 +36,7 @@ _NEXT = {
     "pathRefused": "the server was started with --allow-dir or --allow-write, which do not include it",
     "notAFile": "name a file, not a folder or a device",
     "fileExists": "name another file, or give --replace",
-    "unknownFormat": "check that it is a file of features; --driver names its format; rasters are opened by `geomodel call`: layer/addRaster",
+    "unknownFormat": "check that it is a file of features; info, open, render and preview take rasters, too; --driver names its format",
     "unknownField": "`geomodel info FILE` lists the fields; names with spaces or capitals go in double quotes",
     "unknownSourceLayer": "`geomodel info FILE` lists the layers",
     "expressionSyntax": "--where takes CQL2, such as \"population > 1000 AND name LIKE 'B%'\"; quote it for the shell",
