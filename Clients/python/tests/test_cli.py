@@ -191,7 +191,7 @@ class WritingTests(CommandLine):
         self.assertEqual([(each["featureCount"], each["spatialReference"]) for each in layers], [(243, "EPSG:3857"), (177, "EPSG:3857")])
         self.assertIn("--replace", self.refused(4, "convert", WORLD, out))
         self.good("convert", WORLD, out, "--replace")
-        self.assertIn("has no layers to add one to", self.refused(1, "convert", WORLD, self.folder / "out.geojson"))
+        self.assertIn("give it by --layer: cities, countries", self.refused(2, "convert", WORLD, self.folder / "out.geojson"))
         self.assertEqual(os.listdir(self.folder), ["out.gpkg"])
 
     def test_what_matches_is_exported(self) -> None:
@@ -208,7 +208,7 @@ class WritingTests(CommandLine):
     def test_what_a_format_cannot_hold_is_said(self) -> None:
         done = run("convert", "types.gpkg", self.folder / "out.csv")
         self.assertEqual(done.status, 0, done.err)
-        self.assertIn("is not in all as the features are: ", done.err)
+        self.assertIn("differs from the features: ", done.err)
 
 
 @needs_server
