@@ -61,6 +61,8 @@ struct FeatureExport: Sendable {
       throw RPCError(.notAFile, "\(target.path) is not a regular file.", path: target.path, expected: "a file")
     }
     switch params.ifExists {
+    case .error where format.record.addsLayers:
+      throw RPCError(fileExists: target.path, unless: "ifExists: addLayer, replaceLayer, or replace for the whole file")
     case .error: throw RPCError(fileExists: target.path)
     case .replace, .addLayer, .replaceLayer: break
     }

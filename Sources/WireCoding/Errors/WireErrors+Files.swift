@@ -45,7 +45,7 @@ extension RPCError {
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
       let end = Suggestion(for: name, among: available).end
-      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\"\(end)", path: place.path(toText: name))
+      self = RPCError(.unknownSourceLayer, name.isEmpty ? "There are several layers: name one\(end)" : "There is no layer \"\(name)\"\(end)", path: place.path(toText: name))
         .with("available", available)
     case .layerExists(let name, let available):
       self = RPCError(

@@ -35,7 +35,7 @@ _NEXT = {
     "fileNotFound": "check the path, which is relative to this folder",
     "pathRefused": "the server was started with --allow-dir or --allow-write, which do not include it",
     "notAFile": "name a file, not a folder or a device",
-    "fileExists": "name another file, or give --replace",
+    "fileExists": "name another file, or give --replace, which replaces the whole of it; export and convert add to a GeoPackage by --add-layer",
     "unknownFormat": "check that it is a file of features; info, open, render and preview take rasters, too; --driver names its format",
     "unknownField": "`geomodel info FILE` lists the fields; names with spaces or capitals go in double quotes",
     "unknownSourceLayer": "`geomodel info FILE` lists the layers",
