@@ -17,7 +17,9 @@ import unittest
 from pathlib import Path
 
 from command_line import CITIES, COMMAND, WORLD, CommandLine, environment, names, run
-from support import FIXTURES, SOURCE, needs_server
+from support import FIXTURES, SERVER, SOURCE, needs_server
+
+import geomodel
 
 
 @needs_server
@@ -128,6 +130,13 @@ class AskingTests(CommandLine):
         words = ("render", "jacksboro_dem.tif", "--bbox", "-84.3,36.5,-84.05,36.625", "--width", "100", "--json", "-o", picture, "--replace")
         self.assertEqual(self.good(*words).lines[0]["height"], 62)
         self.assertEqual(run("render", "hills.tif", "--where", "a = 1", "-o", picture).status, 2)
+        document = self.folder / "grouped.json"
+        with geomodel.launch_sync(SERVER, root_path=FIXTURES) as server:
+            server.map.create(id="m")
+            server.layer.add_group(map="m", id="g")
+            server.layer.add_raster(map="m", path="hills.tif", group="g")
+            server.document.save_as(path=document)
+        self.assertIn("800 x ", self.good("render", document, "-o", self.folder / "grouped.png").out)
         self.assertIn("unknownFormat", run("info", "README.md").err)
 
     def test_joined_features_have_the_fields_of_both(self) -> None:

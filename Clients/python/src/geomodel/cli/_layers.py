@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple
 
 from ..errors import GeoModelError
 from ._arguments import names, numbers, whole
@@ -98,13 +98,16 @@ def opened(session: Session, path: str, options: argparse.Namespace) -> tuple[di
     return None, layer
 
 
-def extent(session: Session, id: str, reference: str) -> dict[str, float] | None:
-    """The box of all features of a layer, or of its raster, in the reference."""
+def extents(session: Session, id: str, reference: str) -> Iterator[dict[str, float]]:
+    """The box of all features of a layer, or of its raster, in the reference; of a group those of its layers."""
     layer = session.call("layer/get", {"layer": id})
-    if layer["kind"] == "raster":
-        return projected(session, layer["extent"], layer["spatialReference"], reference)
-    found: dict[str, float] | None = session.call("feature/queryExtent", {"layer": id, "outSpatialReference": reference}).get("extent")
-    return found
+    if layer["kind"] == "group":
+        for each in layer["layers"]:
+            yield from extents(session, each, reference)
+    elif layer["kind"] == "raster":
+        yield projected(session, layer["extent"], layer["spatialReference"], reference)
+    elif box := session.call("feature/queryExtent", {"layer": id, "outSpatialReference": reference}).get("extent"):
+        yield box
 
 
 def projected(session: Session, box: Mapping[str, float], of: str, to: str) -> dict[str, float]:

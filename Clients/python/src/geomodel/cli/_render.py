@@ -240,7 +240,7 @@ def _made(session: Session, options: argparse.Namespace, map: str, reference: st
 
 def _extent(session: Session, options: argparse.Namespace, reference: str, layers: Sequence[str]) -> dict[str, float] | None:
     """The box of all layers, in the reference of the map."""
-    boxes = [box for box in (_layers.extent(session, id, reference) for id in layers) if box is not None]
+    boxes = [box for id in layers for box in _layers.extents(session, id, reference)]
     if not boxes:
         return None
     return {name: (min if name.endswith("Min") else max)(box[name] for box in boxes) for name in _SIDES}
