@@ -3887,7 +3887,7 @@ public enum FeatureProtocol {
       public var failed: [FeatureProtocol.FailedFeature]?
       /// The number of all of them.
       public var failedCount: Int?
-      /// GDAL's last warnings, at most 20; absent when there are none.
+      /// GDAL's last warnings, at most 20, and that a `spatialReference` has no effect; absent when there are none.
       public var warnings: [String]?
       /// Attributes of the replaced file that the system did not allow to be kept.
       public var lost: [DocumentProtocol.FileAttribute]?

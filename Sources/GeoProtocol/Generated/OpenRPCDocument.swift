@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a1a58d1cb3c9102e"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3521ee5aa3e93fb6"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1382,7 +1382,7 @@ public enum OpenRPCDocument {
 "description":"The first 1,000 of the features that have no geometry in the file because one of its positions has no coordinates in `spatialReference`; absent when there are none."},\#
 "failedCount":{"type":"integer","minimum":1,"description":"The number of all of them."},\#
 "warnings":{"type":"array","items":{"type":"string"},\#
-"description":"GDAL's last warnings, at most 20; absent when there are none."},\#
+"description":"GDAL's last warnings, at most 20, and that a `spatialReference` has no effect; absent when there are none."},\#
 "lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
 "description":"Attributes of the replaced file that the system did not allow to be kept."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#

@@ -4705,7 +4705,8 @@ class FeatureMethods(SyncCaller):
             failed: The first 1,000 of the features that have no geometry in the file because one of its
                 positions has no coordinates in `spatialReference`; absent when there are none.
             failedCount: The number of all of them. (at least 1)
-            warnings: GDAL's last warnings, at most 20; absent when there are none.
+            warnings: GDAL's last warnings, at most 20, and that a `spatialReference` has no effect;
+                absent when there are none.
             lost: Attributes of the replaced file that the system did not allow to be kept.
 
         Raises:

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "a1a58d1cb3c9102e"
+PROTOCOL_HASH = "3521ee5aa3e93fb6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2854,7 +2854,9 @@ class FeatureExportResult(TypedDict):
     failedCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
     warnings: NotRequired[list[str]]
-    """GDAL's last warnings, at most 20; absent when there are none."""
+    """GDAL's last warnings, at most 20, and that a `spatialReference` has no effect; absent when there are
+    none.
+    """
     lost: NotRequired[list[FileAttribute]]
     """Attributes of the replaced file that the system did not allow to be kept."""
 
