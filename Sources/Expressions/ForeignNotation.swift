@@ -15,7 +15,7 @@ enum ForeignNotation {
   private static let ofOthers: [(String, String)] = [
     ("==", "="), ("===", "="), ("=>", ">="), ("=<", "<="), ("!=", "<>"), ("!==", "<>"), ("**", "^"), ("//", "DIV"),
     ("&&", "AND"), ("&", "AND"), ("||", "OR (texts are joined by concat)"), ("|", "OR"), ("!", "NOT"), ("~", pattern),
-    ("`", "double quotes around the name of a property"), ("[", "double quotes around the name of a property"),
+    ("`", "double quotes around the name of a property"), ("[", "( ) around a list, or double quotes around the name of a property"),
     ("{", "CQL2 JSON as an object, not as a text"), ("≠", "<>"), ("≤", "<="), ("≥", ">="),
     ("ilike", "CASEI(x) LIKE CASEI(y)"), ("regexp", pattern), ("rlike", pattern), ("similar", pattern),
     ("matches", pattern), ("glob", pattern), ("startswith", "x LIKE 'text%'"), ("endswith", "x LIKE '%text'"),

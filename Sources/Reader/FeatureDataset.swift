@@ -103,12 +103,13 @@ struct GDALCall {
 
   init() { cgdal_enter(messages) }
 
-  /// GDAL's first error message; nil without one.
+  /// GDAL's first error message, without the point at its end; nil without one.
   var complaint: String? {
     guard messages.pointee.failures > 0 else { return nil }
-    return withUnsafeBytes(of: &messages.pointee.text) { raw in
+    let text = withUnsafeBytes(of: &messages.pointee.text) { raw in
       ReaderFiles.cleaned(String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self))
     }
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
   func forget() { messages.pointee.failures = 0 }

@@ -114,6 +114,27 @@ class BadInputTests(unittest.IsolatedAsyncioTestCase):
             error = await refused(client, "query_features")
             self.assertIn("layer: Field required", error["message"])
 
+    async def test_a_raster_is_opened_shown_and_changed(self) -> None:
+        async with agent() as client:
+            layer = (await told(client, "open_file", path="jacksboro_dem.tif"))["layers"][0]
+            self.assertEqual((layer["kind"], layer["name"]), ("raster", "jacksboro_dem"))
+            self.assertEqual((await told(client, "describe_layer", layer="jacksboro_dem"))["sample"], [])
+            self.assertNotIn("matching", await told(client, "update_layer", layer="jacksboro_dem", opacity=0.5))
+            center = (await told(client, "set_viewpoint", layer="jacksboro_dem"))["viewpoint"]["center"]["coordinates"]
+            self.assertEqual([round(each, 1) for each in center], [-84.2, 36.6])
+            self.assertEqual((await refused(client, "query_features", layer="jacksboro_dem"))["kind"], "wrongKind")
+            self.assertEqual((await refused(client, "open_file", path="README.md"))["kind"], "unknownFormat")
+            self.assertEqual(len((await told(client, "describe_model"))["layers"]), 1)
+
+    async def test_latitudes_that_are_none_are_said(self) -> None:
+        async with agent() as client:
+            added = await told(client, "add_features", geojson={"type": "Point", "coordinates": [46.9, 107.4]})
+            self.assertIn("latitudes beyond 90", added["warnings"][0])
+
+    async def test_the_methods_that_have_a_word_are_named_first(self) -> None:
+        async with agent() as client:
+            self.assertIn("near it are surface/viewshed", (await refused(client, "describe", name="viewshed"))["message"])
+
     async def test_arguments_of_other_types(self) -> None:
         async with agent() as client:
             await told(client, "open_file", path="naturalearth_110m.gpkg")
@@ -121,7 +142,8 @@ class BadInputTests(unittest.IsolatedAsyncioTestCase):
                 ({"layer": 5}, "layer: Input should be a valid string"),
                 ({"layer": "cities", "limit": "many"}, "limit: Input should be a valid integer"),
                 ({"layer": "cities", "limit": -1}, "limit: Input should be greater than or equal to 0"),
-                ({"layer": "cities", "near": "Bern"}, "near: Input should be"),
+                ({"layer": "cities", "near": "Bern"}, "(As {x: 7.4, y: 46.9}: nearest first"),
+                ({"layer": "cities", "bbox": "5,45,8,48"}, "bbox: Input should be a valid list ([west, south, east, north]"),
                 ({"layer": "cities", "bbox": [1, 2, 3]}, "bbox has 4 numbers"),
                 ({"layer": "cities", "relationship": "near"}, "relationship: Input should be 'intersects'"),
                 ({"layer": "cities", "fields": {"name": 1}}, "fields: Input should be a valid list"),

@@ -59,6 +59,12 @@ class MistakeTests(unittest.TestCase):
             for given, meant in (("titel", "title"), ("spatialReference", "spatial_reference"), ("spatial", "spatial_reference")):
                 with self.assertRaisesRegex(TypeError, rf"MapMethods.create\(\) has no argument '{given}'; did you mean '{meant}'\?"):
                     server.map.create(**{given: 1})  # type: ignore[arg-type]
+            # No name is better than a wrong one.
+            for given, end in (("mask", ": it has "), ("field", "; did you mean 'computed_fields'"), ("predicate", ": it has ")):
+                with self.assertRaisesRegex(TypeError, end):
+                    server.feature.calculate(**{given: 1})  # type: ignore[arg-type]
+            with self.assertRaisesRegex(AttributeError, "MapMethods has no method 'open': it has close, create"):
+                server.map.open  # type: ignore[attr-defined]
 
     def test_a_notebook_shows_the_line_of_the_caller_and_the_error(self) -> None:
         with geomodel.launch_sync(FAKE) as server:

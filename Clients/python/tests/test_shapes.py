@@ -143,6 +143,10 @@ class ShapeTests(unittest.TestCase):
         # Versions of GEOS differ in corners that are hardly bent.
         self.same(made, many.buffer(1, quad_segs=8), 1e-3)
 
+    def test_one_number_is_no_list(self) -> None:
+        with self.assertRaisesRegex(geomodel.EncodeError, "/params/distances: expected a list"):
+            self.server.geometry.geodetic_buffer(geometries=[shapely.Point(0, 0)], distances=5)  # type: ignore[arg-type]
+
     def test_failures_have_the_index_of_the_whole(self) -> None:
         shapes = [shapely.Point(0, 0).buffer(1, quad_segs=2000)] * 60
         shapes[55] = shapely.Polygon([(0, 0), (4, 4), (4, 0), (0, 4)])

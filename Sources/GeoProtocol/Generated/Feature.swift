@@ -845,7 +845,8 @@ public enum FeatureProtocol {
     /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
     /// has to match.
     var relation: String? { get }
-    /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+    /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of the
+    /// features when absent.
     var spatialReference: String? { get }
     /// Only these features.
     var ids: [Int]? { get }
@@ -970,7 +971,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1303,7 +1305,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1512,7 +1515,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1750,7 +1754,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1885,7 +1890,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2064,7 +2070,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2266,7 +2273,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2456,7 +2464,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2609,7 +2618,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2843,7 +2853,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3108,7 +3119,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3375,7 +3387,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3672,7 +3685,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -3874,7 +3888,7 @@ public enum FeatureProtocol {
       public var failed: [FeatureProtocol.FailedFeature]?
       /// The number of all of them.
       public var failedCount: Int?
-      /// GDAL's last warnings, at most 20; absent when there are none.
+      /// GDAL's last warnings, at most 20, and that a `spatialReference` has no effect; absent when there are none.
       public var warnings: [String]?
       /// Attributes of the replaced file that the system did not allow to be kept.
       public var lost: [DocumentProtocol.FileAttribute]?
@@ -3995,7 +4009,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4006,8 +4021,9 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// The format.
-      public var format: PictureProtocol.PictureFormat
+      /// The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an
+      /// extension.
+      public var format: PictureProtocol.PictureFormat?
       /// Pixels of a PNG to a device-independent pixel, each way.
       public var pixelRatio: Double
       /// The file to write; its folder has to exist. Without it the picture is in the answer.
@@ -4039,7 +4055,7 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        format: PictureProtocol.PictureFormat? = nil, pixelRatio: Double = 1, path: String? = nil,
         replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
         selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, width: Double = 800,
         height: Double = 600, outSpatialReference: String? = nil
@@ -4109,7 +4125,7 @@ public enum FeatureProtocol {
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let format = json["format"]
-        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : nil
         let pixelRatio = json["pixelRatio"]
         self.pixelRatio = try pixelRatio.isPresent
           ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
@@ -4227,7 +4243,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4485,7 +4502,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4694,7 +4712,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -4902,7 +4921,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -5105,7 +5125,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -5306,7 +5327,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -5514,7 +5536,8 @@ public enum FeatureProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?

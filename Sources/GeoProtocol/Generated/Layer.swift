@@ -1543,8 +1543,9 @@ public enum LayerProtocol {
     public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.PictureExtent {
       /// Whether the result is sent in parts: the client has given a `partialResultToken`.
       public var wantsParts = false
-      /// The format.
-      public var format: PictureProtocol.PictureFormat
+      /// The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an
+      /// extension.
+      public var format: PictureProtocol.PictureFormat?
       /// Pixels of a PNG to a device-independent pixel, each way.
       public var pixelRatio: Double
       /// The file to write; its folder has to exist. Without it the picture is in the answer.
@@ -1576,7 +1577,7 @@ public enum LayerProtocol {
       public var layer: String
 
       public init(
-        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        format: PictureProtocol.PictureFormat? = nil, pixelRatio: Double = 1, path: String? = nil,
         replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
         selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, width: Double = 800,
         height: Double = 600, spatialReference: String? = nil, extent: SessionProtocol.Envelope? = nil, layer: String
@@ -1601,7 +1602,7 @@ public enum LayerProtocol {
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         let format = json["format"]
-        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : nil
         let pixelRatio = json["pixelRatio"]
         self.pixelRatio = try pixelRatio.isPresent
           ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }

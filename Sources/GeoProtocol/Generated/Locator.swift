@@ -151,7 +151,8 @@ public enum LocatorProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -371,7 +372,8 @@ public enum LocatorProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -566,7 +568,8 @@ public enum LocatorProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?

@@ -603,8 +603,9 @@ public enum PictureProtocol {
 
   /// What a picture is made into.
   public protocol PictureOutput: Sendable {
-    /// The format.
-    var format: PictureProtocol.PictureFormat { get }
+    /// The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an
+    /// extension.
+    var format: PictureProtocol.PictureFormat? { get }
     /// Pixels of a PNG to a device-independent pixel, each way.
     var pixelRatio: Double { get }
     /// The file to write; its folder has to exist. Without it the picture is in the answer.

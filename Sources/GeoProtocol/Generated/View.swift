@@ -2365,8 +2365,9 @@ public enum ViewProtocol {
     public struct Params: JSONDecodable, Sendable, PictureProtocol.PictureOutput, PictureProtocol.ScenePicture {
       /// Whether the result is sent in parts: the client has given a `partialResultToken`.
       public var wantsParts = false
-      /// The format.
-      public var format: PictureProtocol.PictureFormat
+      /// The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an
+      /// extension.
+      public var format: PictureProtocol.PictureFormat?
       /// Pixels of a PNG to a device-independent pixel, each way.
       public var pixelRatio: Double
       /// The file to write; its folder has to exist. Without it the picture is in the answer.
@@ -2402,7 +2403,7 @@ public enum ViewProtocol {
       public var fences: Bool
 
       public init(
-        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        format: PictureProtocol.PictureFormat? = nil, pixelRatio: Double = 1, path: String? = nil,
         replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
         selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false,
         projection: PictureProtocol.SceneProjection = .perspective, view: String, width: Double? = nil,
@@ -2429,7 +2430,7 @@ public enum ViewProtocol {
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         let format = json["format"]
-        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : nil
         let pixelRatio = json["pixelRatio"]
         self.pixelRatio = try pixelRatio.isPresent
           ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }
@@ -2548,7 +2549,8 @@ public enum ViewProtocol {
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope`, `geometry` and geometries in expressions, not of the answer; that of
+      /// the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -2559,8 +2561,9 @@ public enum ViewProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// The format.
-      public var format: PictureProtocol.PictureFormat
+      /// The format; when absent, it follows from the extension of `path`: `.png`, `.svg`, `.pdf`. PNG without an
+      /// extension.
+      public var format: PictureProtocol.PictureFormat?
       /// Pixels of a PNG to a device-independent pixel, each way.
       public var pixelRatio: Double
       /// The file to write; its folder has to exist. Without it the picture is in the answer.
@@ -2606,7 +2609,7 @@ public enum ViewProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        format: PictureProtocol.PictureFormat = .png, pixelRatio: Double = 1, path: String? = nil,
+        format: PictureProtocol.PictureFormat? = nil, pixelRatio: Double = 1, path: String? = nil,
         replace: Bool = false, transparent: Bool = false, background: String? = nil, labels: Bool = true,
         selection: Bool = true, layout: PictureProtocol.PictureLayout? = nil, pick: Bool = false, view: String,
         width: Double? = nil, height: Double? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, margin: Double = 0.1,
@@ -2683,7 +2686,7 @@ public enum ViewProtocol {
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let format = json["format"]
-        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : .png
+        self.format = try format.isPresent ? PictureProtocol.PictureFormat(from: format) : nil
         let pixelRatio = json["pixelRatio"]
         self.pixelRatio = try pixelRatio.isPresent
           ? pixelRatio.double("number in 0.1...16") { $0 >= 0.1 && $0 <= 16 }

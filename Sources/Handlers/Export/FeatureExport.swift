@@ -61,6 +61,8 @@ struct FeatureExport: Sendable {
       throw RPCError(.notAFile, "\(target.path) is not a regular file.", path: target.path, expected: "a file")
     }
     switch params.ifExists {
+    case .error where format.record.addsLayers:
+      throw RPCError(fileExists: target.path, unless: "ifExists: addLayer, replaceLayer, or replace for the whole file")
     case .error: throw RPCError(fileExists: target.path)
     case .replace, .addLayer, .replaceLayer: break
     }
@@ -107,6 +109,9 @@ struct FeatureExport: Sendable {
   ) -> Result {
     let hasGeometry = output.selection.geometry
     var differences = report.differences
+    let isPlaced = params.envelope != nil || params.geometry != nil || params.whereClause != nil || params.computedFields != nil
+    let isMistaken = params.spatialReference != nil && params.outSpatialReference == nil && !isPlaced
+    let warnings = (isMistaken ? ["spatialReference is of no geometry here; outSpatialReference is that of the file."] : []) + report.warnings
     if hasGeometry, !format.states(output.reference) { differences.append(.init(kind: .spatialReference)) }
     return Result(
       revision: revision, path: path, driver: format.rawValue,
@@ -115,7 +120,7 @@ struct FeatureExport: Sendable {
       spatialReference: hasGeometry ? output.reference.definition : nil, geometryFields: report.geometryFields,
       differences: differences.isEmpty ? nil : differences, failed: report.failed.isEmpty ? nil : report.failed,
       failedCount: report.failedCount > 0 ? report.failedCount : nil,
-      warnings: report.warnings.isEmpty ? nil : report.warnings,
+      warnings: warnings.isEmpty ? nil : warnings,
       lost: lost.isEmpty ? nil : lost.map(\.wire))
   }
 

@@ -48,8 +48,8 @@ struct DerivedFeatures: Sendable {
     func refuse(_ name: String, _ isGiven: Bool, _ target: FeatureProtocol.DerivedTarget) throws {
       guard isGiven, params.output != target else { return }
       throw RPCError(
-        .invalidParams, "\(name) belongs to the output \(target.rawValue).", path: "/params/\(name)",
-        expected: "absent, or the output \(target.rawValue)")
+        .invalidParams, "`\(name)` is for the output \"\(target.rawValue)\".", path: "/params/\(name)",
+        expected: "absent, or output: \"\(target.rawValue)\"")
     }
     try refuse("source", params.source != nil, .source)
     try refuse("map", params.map != nil, .source)

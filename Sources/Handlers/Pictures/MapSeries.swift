@@ -106,7 +106,7 @@ struct MapSeries: Sendable {
   func draw(_ worker: Worker) throws -> PictureProtocol.PictureSeries {
     let shares = WorkShare(worker.work).split(by: 1, 19)
     let pages = try pages(shares[0])
-    return try params.format == .pdf ? book(pages, worker, shares[1]) : files(pages, worker, shares[1])
+    return try job.format == .pdf ? book(pages, worker, shares[1]) : files(pages, worker, shares[1])
   }
 
   /// Calls `body` with what each page shows.
@@ -124,10 +124,10 @@ struct MapSeries: Sendable {
 
   private func series(
     _ pages: [Page], bytes: Int, missing: Int, path: String?, paths: [String]
-  ) -> PictureProtocol.PictureSeries {
+  ) throws -> PictureProtocol.PictureSeries {
     let (width, height) = job.pixels
-    return .init(
-      format: params.format, width: width, height: height, bytes: bytes, path: path,
+    return try .init(
+      format: params.pictureFormat, width: width, height: height, bytes: bytes, path: path,
       pages: pages.enumerated().map { .init(id: $1.id, title: $1.title, path: paths.isEmpty ? nil : paths[$0]) },
       missingGlyphCount: missing)
   }
@@ -152,7 +152,7 @@ struct MapSeries: Sendable {
     }
     let bytes = file.size
     try file.commit(replaces: params.replace, for: worker)
-    return series(pages, bytes: bytes, missing: missing, path: target.path, paths: [])
+    return try series(pages, bytes: bytes, missing: missing, path: target.path, paths: [])
   }
 
   /// A file for each page, whose number is before the extension.
@@ -174,6 +174,6 @@ struct MapSeries: Sendable {
       missing += painted.notes.missingGlyphs
       _ = try targets[index].write(painted, isLast: index == pages.count - 1)
     }
-    return series(pages, bytes: bytes, missing: missing, path: nil, paths: targets.map(\.path))
+    return try series(pages, bytes: bytes, missing: missing, path: nil, paths: targets.map(\.path))
   }
 }

@@ -123,9 +123,9 @@ struct Rendering: Sendable {
   func job(_ params: some Params) throws -> PictureJob {
     let background =
       params.transparent ? nil : params.background.map { Wire.color($0) } ?? background ?? Color(red: 255, green: 255, blue: 255)
-    let isPixels = params.format == .png
+    let isPixels = try params.pictureFormat == .png
     let format: PictureFormat =
-      switch params.format {
+      switch try params.pictureFormat {
       case .png: .png
       case .svg: .svg
       case .pdf: .pdf
@@ -145,9 +145,9 @@ struct Rendering: Sendable {
 
   // MARK: Drawing
 
-  private func options(_ params: some Params, isNumbered: Bool = false) -> PictureOptions {
+  private func options(_ params: some Params, isNumbered: Bool = false) throws -> PictureOptions {
     var options = PictureOptions()
-    options.ratio = params.format == .png ? params.pixelRatio : 4
+    options.ratio = try params.pictureFormat == .png ? params.pixelRatio : 4
     (options.hasLabels, options.hasSelection) = (params.labels, params.selection)
     (options.hasLocation, options.isNumbered) = (hasLocation, isNumbered)
     if let graticule = params.layout?.graticule {
@@ -215,10 +215,10 @@ struct Rendering: Sendable {
     let layout = try asked.map { layout in
       try LayoutDrawing(layout, drawn, rasters, of: view, in: world, checking: { try worker.checkCancelled() }) { try worker.measure($0) }
     }
-    var options = options(params)
+    var options = try options(params)
     options.panels = layout?.panels ?? []
     try addGround(
-      to: &options, ratio: params.format == .png ? params.pixelRatio : 1, hasSky: !params.transparent, worker, beforeShares[1])
+      to: &options, ratio: params.pictureFormat == .png ? params.pixelRatio : 1, hasSky: !params.transparent, worker, beforeShares[1])
     var picture = try ViewPicture(drawn, rasters: rasters, of: view, in: world, options, beforeShares[2].checkpoint)
     let labels = try picture.placedLabels(besides: options.panels, measuredBy: worker.meter) {
       try shares[1].checkpoint(0.5)
@@ -247,8 +247,8 @@ struct Rendering: Sendable {
     let failed = content.picture.failed.filter { failed in
       failed.object.collection != .overlays || content.layers.contains { $0.object == failed.object }
     }.map(Self.undrawn) + undrawnSources
-    let picture = PictureProtocol.Picture(
-      format: params.format, width: width, height: height, bytes: painted.byteCount,
+    let picture = try PictureProtocol.Picture(
+      format: params.pictureFormat, width: width, height: height, bytes: painted.byteCount,
       data: isAnswered ? text(of: painted) : nil, path: path, labelCount: content.labels.count,
       omittedLabelCount: content.omittedCount, missingGlyphCount: painted.notes.missingGlyphs,
       failed: failed.isEmpty ? nil : failed, pick: pick)
@@ -267,7 +267,7 @@ struct Rendering: Sendable {
   private func picked(
     _ params: some Params, _ job: PictureJob, _ content: Content, _ worker: Worker
   ) throws -> PictureProtocol.PickedItems {
-    var options = options(params, isNumbered: true)
+    var options = try options(params, isNumbered: true)
     options.ground = content.picture.options.ground
     var picture = try ViewPicture(content.layers, of: view, in: world, options) { _ in try worker.checkCancelled() }
     picture.draw(content.labels)
@@ -307,6 +307,22 @@ struct Rendering: Sendable {
       layer: layer, overlay: overlay, id: label.id, definition: label.definition, text: label.symbol.text.string,
       center: point(label.center), width: Double(label.size.x), height: Double(label.size.y), angle: Double(label.angle),
       line: label.line?.map(point), symbol: Wire.symbol(.text(label.symbol)))
+  }
+}
+
+extension PictureProtocol.PictureOutput {
+  /// The format that is named, or else that of the file's extension.
+  var pictureFormat: PictureProtocol.PictureFormat {
+    get throws(RPCError) {
+      if let format { return format }
+      guard let path, case let ending = path.stemAndExtension.extension, !ending.isEmpty else { return .png }
+      guard let format = PictureProtocol.PictureFormat(rawValue: ending) else {
+        throw RPCError(
+          .unknownFormat, "The extension of \(path.prefix(200)) is that of no format; `format` names one.", path: "/params/path",
+          expected: "`.png`, `.svg`, `.pdf`")
+      }
+      return format
+    }
   }
 }
 

@@ -16,7 +16,8 @@ extension FeatureService {
     let derived = try DerivedFeatures(params, in: &world)
     if !params.geodetic {
       try GeometryService.requirePlane(
-        derived.reference, "feature/buffer with geodetic", at: "/params/outSpatialReference", in: world)
+        derived.reference, "feature/buffer with geodetic: true", at: "/params/outSpatialReference",
+        expected: "a projected spatial reference, or geodetic: true", in: world)
     }
     guard (params.distance != nil) != (params.distanceExpression != nil) else {
       throw ModelError.oneOf(["distance", "distanceExpression"])

@@ -54,11 +54,13 @@ package enum GeometryService: GeometryHandlers {
     if let reference = try world.canonical(name) { try requirePlane(reference, twin, at: "/params/spatialReference", in: world) }
   }
 
-  static func requirePlane(_ reference: SpatialReference, _ twin: String, at path: String, in world: World) throws {
+  static func requirePlane(
+    _ reference: SpatialReference, _ twin: String, at path: String, expected: String = "a projected spatial reference, or none", in world: World
+  ) throws {
     guard try world.transformer.describe(reference).kind == .geographic else { return }
     throw RPCError(
       .planarDegrees, "Degrees are no lengths: \(twin) measures on the ellipsoid.", path: path,
-      expected: "a projected spatial reference, or none"
+      expected: expected
     ).with("method", twin)
   }
 

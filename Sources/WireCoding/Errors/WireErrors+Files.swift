@@ -27,7 +27,7 @@ extension RPCError {
   init(_ error: ReadError, _ place: ErrorPlace) {
     switch error {
     case .file(let refusal): self.init(refusal)
-    case .unrecognized(let path): self.init(.unknownFormat, "No driver recognizes \(path).", path: path)
+    case .unrecognized(let path): self.init(.unknownFormat, "No driver recognizes \(path): source/open reads features, layer/addRaster rasters.", path: path)
     case .openFailed(let driver, let path, let reason):
       let text = driver.map { "\($0) cannot open \(path)" } ?? "\(path) cannot be opened"
       self = RPCError(.openFailed, "\(text): \(reason).", path: path).with("driver", driver).with("reason", reason)
@@ -45,7 +45,7 @@ extension RPCError {
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
       let end = Suggestion(for: name, among: available).end
-      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\"\(end)", path: place.path(toText: name))
+      self = RPCError(.unknownSourceLayer, name.isEmpty ? "There are several layers: name one\(end)" : "There is no layer \"\(name)\"\(end)", path: place.path(toText: name))
         .with("available", available)
     case .layerExists(let name, let available):
       self = RPCError(

@@ -102,8 +102,12 @@ extension RPCError {
         isClosed
         ? "a closed \(holder), which undo or redo can restore"
         : "\(holder == "overlay" || holder == "elevationSource" ? "an" : "a") \(holder)"
-      self = RPCError(.idExists, "The id \"\(id)\" is that of \(reason).", path: place.path(toText: id, in: ["id"]))
-        .with("id", id).with("holder", holder)
+      let path = place.path(toText: id, in: ["id"])
+      let isOfNew = path == "/params/id" && !isClosed && holder != "bookmark"
+      self = RPCError(
+        .idExists, "The id \"\(id)\" is that of \(reason).", path: path,
+        expected: isOfNew ? "an id that is free, or, of the same kind, ifExists: reuse or replace" : nil
+      ).with("id", id).with("holder", holder)
     case .unknownItem(let noun, let id): self.init(unknown: noun, id, in: root, at: prefix, place)
     case .idRepeated(let id, let path):
       self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: prefix + path).with("id", id)
@@ -185,7 +189,7 @@ extension RPCError {
       ).with("available", available)
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
     case .notLoaded(let id):
-      self.init(.notLoaded, "The layer \"\(id)\" is not loaded.", path: place.path(toText: id))
+      self.init(.notLoaded, "The layer \"\(id)\" is not loaded: layer/load loads it.", path: place.path(toText: id))
     case .notConnected(let id):
       self = RPCError(
         .notConnected, "The entity source \"\(id.rawValue)\" is not connected: entity/connect connects it.",

@@ -6,7 +6,7 @@ import difflib
 import functools
 import inspect
 import re
-from typing import Any, Mapping, Protocol
+from typing import TYPE_CHECKING, Any, Mapping, Protocol
 
 
 class AsyncCalling(Protocol):
@@ -35,8 +35,8 @@ def _misspelt(method: Any) -> Any:
         for name in kwargs:
             if name not in names:
                 snake = re.sub("([A-Z])", r"_\1", name).lower()
-                near = [snake] if snake in names else difflib.get_close_matches(snake, names, 1, 0.5)
-                near = near or [each for each in names if each.startswith(snake)][:1]
+                near = [snake] if snake in names else [each for each in names if f"_{snake}" in f"_{each}"][:1]
+                near = near or difflib.get_close_matches(snake, names, 1, 0.6)
                 end = f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(names)}"
                 raise TypeError(f"{method.__qualname__}() has no argument {name!r}{end}") from None
         return method(*args, **kwargs)
@@ -49,6 +49,13 @@ class _Caller:
         for name, method in list(vars(cls).items()):
             if inspect.isfunction(method) and not name.startswith("_"):
                 setattr(cls, name, _misspelt(method))
+
+
+    if not TYPE_CHECKING:  # For which any name would be a method.
+
+        def __getattr__(self, name: str) -> Any:
+            names = [each for each in dir(type(self)) if not each.startswith("_")]
+            raise AttributeError(f"{type(self).__name__} has no method {name!r}: it has {', '.join(names)}", name=name, obj=self)
 
 
 class AsyncCaller(_Caller):

@@ -2802,8 +2802,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -2971,8 +2971,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3122,8 +3122,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3274,8 +3274,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3385,8 +3385,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3521,8 +3521,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3675,8 +3675,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3813,8 +3813,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3944,8 +3944,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4112,8 +4112,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4283,8 +4283,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4480,8 +4480,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4693,8 +4693,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4753,7 +4753,8 @@ class FeatureMethods(AsyncCaller):
             failed: The first 1,000 of the features that have no geometry in the file because one of its
                 positions has no coordinates in `spatialReference`; absent when there are none.
             failedCount: The number of all of them. (at least 1)
-            warnings: GDAL's last warnings, at most 20; absent when there are none.
+            warnings: GDAL's last warnings, at most 20, and that a `spatialReference` has no effect;
+                absent when there are none.
             lost: Attributes of the replaced file that the system did not allow to be kept.
 
         Raises:
@@ -4901,14 +4902,15 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -4951,6 +4953,7 @@ class FeatureMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -5080,8 +5083,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5283,8 +5286,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5463,8 +5466,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5644,8 +5647,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5819,8 +5822,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5992,8 +5995,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -6172,8 +6175,8 @@ class FeatureMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -10709,7 +10712,8 @@ class LayerMethods(AsyncCaller):
 
         Args:
             layer: The layer.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -10752,6 +10756,7 @@ class LayerMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
@@ -12234,8 +12239,8 @@ class LocatorMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12382,8 +12387,8 @@ class LocatorMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12524,8 +12529,8 @@ class LocatorMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -13882,7 +13887,8 @@ class OverlayMethods(AsyncCaller):
 
         Args:
             overlay: The overlay.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -13923,6 +13929,7 @@ class OverlayMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
             PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
@@ -17073,7 +17080,8 @@ class ViewMethods(AsyncCaller):
 
         Args:
             view: The view.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17114,6 +17122,7 @@ class ViewMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -17226,14 +17235,15 @@ class ViewMethods(AsyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17289,6 +17299,7 @@ class ViewMethods(AsyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.

@@ -2758,8 +2758,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -2927,8 +2927,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3078,8 +3078,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3230,8 +3230,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3341,8 +3341,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3477,8 +3477,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3627,8 +3627,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3765,8 +3765,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -3896,8 +3896,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4064,8 +4064,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4235,8 +4235,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4432,8 +4432,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4645,8 +4645,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -4705,7 +4705,8 @@ class FeatureMethods(SyncCaller):
             failed: The first 1,000 of the features that have no geometry in the file because one of its
                 positions has no coordinates in `spatialReference`; absent when there are none.
             failedCount: The number of all of them. (at least 1)
-            warnings: GDAL's last warnings, at most 20; absent when there are none.
+            warnings: GDAL's last warnings, at most 20, and that a `spatialReference` has no effect;
+                absent when there are none.
             lost: Attributes of the replaced file that the system did not allow to be kept.
 
         Raises:
@@ -4849,14 +4850,15 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -4899,6 +4901,7 @@ class FeatureMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -5028,8 +5031,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5231,8 +5234,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5411,8 +5414,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5592,8 +5595,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5767,8 +5770,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -5940,8 +5943,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -6120,8 +6123,8 @@ class FeatureMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -10647,7 +10650,8 @@ class LayerMethods(SyncCaller):
 
         Args:
             layer: The layer.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -10690,6 +10694,7 @@ class LayerMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             NotLoadedError: The layer is not loaded.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
@@ -12167,8 +12172,8 @@ class LocatorMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12315,8 +12320,8 @@ class LocatorMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -12457,8 +12462,8 @@ class LocatorMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
@@ -13807,7 +13812,8 @@ class OverlayMethods(SyncCaller):
 
         Args:
             overlay: The overlay.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -13848,6 +13854,7 @@ class OverlayMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             PainterFailedError: The process that draws died: it reached its limit of memory, or it was
                 killed.
             PictureTooLargeError: The picture would have more pixels than can be drawn: at most 16,384
@@ -16975,7 +16982,8 @@ class ViewMethods(SyncCaller):
 
         Args:
             view: The view.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17016,6 +17024,7 @@ class ViewMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
@@ -17128,14 +17137,15 @@ class ViewMethods(SyncCaller):
                 `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
-                when absent.
+            spatial_reference: The spatial reference of `envelope`, `geometry` and geometries in
+                expressions, not of the answer; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only features for which this is true, neither false nor unknown.
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
-            format: The format. (default "png")
+            format: The format; when absent, it follows from the extension of `path`: `.png`, `.svg`,
+                `.pdf`. PNG without an extension.
             pixel_ratio: Pixels of a PNG to a device-independent pixel, each way. (in 0.1...16; default 1)
             path: The file to write; its folder has to exist. Without it the picture is in the answer.
             replace: Whether a file of that name is replaced; else it is refused with `fileExists`.
@@ -17191,6 +17201,7 @@ class ViewMethods(SyncCaller):
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
                 its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.

@@ -14,6 +14,7 @@ import json
 import os
 from typing import Any, Mapping
 
+from ..errors import GeoModelError
 from . import _features, _layers
 from ._arguments import add_output, add_reading, add_server
 from ._failures import UsageError
@@ -84,9 +85,12 @@ def _convert_all(session: Session, options: argparse.Namespace, source: Mapping[
             params = {"layer": made.id, "path": part, "ifExists": "addLayer"}
             written.append(_write(session, options, params, layer["name"]))
         os.replace(part, options.out)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(part):
             os.unlink(part)
+        if isinstance(error, GeoModelError) and error.path == "/params/ifExists":
+            there = ", ".join(layer["name"] for layer in source["layers"])
+            raise UsageError(f"a file of that format has one layer; give it by --layer: {there}", "geomodel convert") from None
         raise
     for each in written:
         _report(session, options, {**each, "path": os.path.abspath(options.out)})
@@ -98,7 +102,7 @@ def _report(session: Session, options: argparse.Namespace, written: Mapping[str,
         print(json.dumps(written, ensure_ascii=False))
         return
     if differences := [_difference(each) for each in written.get("differences", ())]:
-        session.warn(f"{options.out} is not in all as the features are: {', '.join(differences)}")
+        session.warn(f"{options.out} differs from the features: {', '.join(differences)}")
     for warning in written.get("warnings", ()):
         session.warn(warning)
     if written.get("failedCount"):

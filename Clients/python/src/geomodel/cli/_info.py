@@ -1,4 +1,4 @@
-"""Shows what files have: their layers with geometry type, number of features, spatial reference and extent, and their fields."""
+"""Shows what files have: their layers with geometry type, number of features, spatial reference and extent, and their fields; of rasters size and bands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from typing import Any, Mapping
 
 from ..errors import GeoModelError
-from . import _table
+from . import _layers, _table
 from ._arguments import add_output, add_reading, add_server
 from ._failures import UsageError, report
 from ._session import Session, is_document
@@ -37,13 +37,28 @@ def run(options: argparse.Namespace) -> int:
 def _one(session: Session, file: str, options: argparse.Namespace) -> None:
     if is_document(file):
         raise UsageError(f"{file} is a document: `geomodel open` shows what it holds", "geomodel open")
-    source = session.open(file, options)
+    source, raster = _layers.opened(session, file, options)
+    if source is None:
+        _raster(file, raster, options)
+        return
     if options.layer is not None:
         source["layers"] = [layer for layer in source["layers"] if layer["name"] == options.layer]
     if options.json:
         print(json.dumps({"file": file, "driver": source["driver"], "layers": source["layers"]}, ensure_ascii=False), flush=True)
     else:
         show(file, source)
+
+
+def _raster(file: str, layer: Mapping[str, Any], options: argparse.Namespace) -> None:
+    """The pixels of a raster: how many, where, and the type of the numbers in each band."""
+    shown, raster = {name: layer[name] for name in ("spatialReference", "extent", "raster")}, layer["raster"]
+    if options.json:
+        print(json.dumps({"file": file, **shown}, ensure_ascii=False), flush=True)
+        return
+    size = f"{raster['width']:,} x {raster['height']:,} pixels"
+    print(f"{_table.bold(_table.text(file))}: raster, {size}, {reference_name(layer['spatialReference'])}, {extent_text(layer['extent'])}\n", flush=True)
+    bands = ((number, band["type"], band.get("noData"), "yes" if band["hasColors"] else "no") for number, band in enumerate(raster["bands"]))
+    _table.show(bands, ("band", "type", "no data", "colours"))
 
 
 def show(file: str, source: Mapping[str, Any]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Mapping, NamedTuple
+import os
+from typing import Any, Iterator, Mapping, NamedTuple
 
+from ..errors import GeoModelError
 from ._arguments import names, numbers, whole
 from ._failures import UsageError
 from ._session import Session
@@ -74,6 +76,46 @@ def _loaded(session: Session, id: str, title: str) -> Layer:
     session.call("layer/load", {"layer": id}, f"loading {title}")
     layer = session.call("layer/get", {"layer": id})
     return Layer(id, layer["name"], layer["fields"], layer.get("spatialReference"), layer.get("geometryType"))
+
+
+def opened(session: Session, path: str, options: argparse.Namespace) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """The source over a file, and no layer; or none, and the loaded layer of a raster, on the map."""
+    try:
+        return session.open(path, options), {}
+    except GeoModelError as error:
+        if error.kind != "unknownFormat" or path == "-" or options.driver is not None:
+            raise
+        unknown = error
+    session.call("map/create", {"id": "map", "ifExists": "reuse"})
+    whole = path if "://" in path else os.path.abspath(path)
+    id = session.call("layer/addRaster", {"map": "map", "path": whole, **({} if options.layer is None else {"sourceLayer": options.layer})})["layer"]
+    try:
+        session.call("layer/load", {"layer": id}, f"loading {os.path.basename(path)}")
+    except GeoModelError as error:
+        session.call("layer/remove", {"layer": id})
+        raise unknown if error.kind == "unknownFormat" else error
+    layer: dict[str, Any] = session.call("layer/get", {"layer": id})
+    return None, layer
+
+
+def extents(session: Session, id: str, reference: str) -> Iterator[dict[str, float]]:
+    """The box of all features of a layer, or of its raster, in the reference; of a group those of its layers."""
+    layer = session.call("layer/get", {"layer": id})
+    if layer["kind"] == "group":
+        for each in layer["layers"]:
+            yield from extents(session, each, reference)
+    elif layer["kind"] == "raster":
+        yield projected(session, layer["extent"], layer["spatialReference"], reference)
+    elif box := session.call("feature/queryExtent", {"layer": id, "outSpatialReference": reference}).get("extent"):
+        yield box
+
+
+def projected(session: Session, box: Mapping[str, float], of: str, to: str) -> dict[str, float]:
+    """The box of a box in another reference."""
+    params = {"geometry": {"type": "Envelope", **box}, "spatialReference": of, "outSpatialReference": to}
+    ring = session.call("geometry/project", params)["geometry"]["coordinates"][0]
+    xs, ys = [each[0] for each in ring], [each[1] for each in ring]
+    return {"xMin": min(xs), "yMin": min(ys), "xMax": max(xs), "yMax": max(ys)}
 
 
 def add_filter(parser: argparse.ArgumentParser, *, sorts: bool = True) -> None:

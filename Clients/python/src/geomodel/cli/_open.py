@@ -50,7 +50,7 @@ def opened(session: Session, options: argparse.Namespace, file: str) -> Mapping[
     path = os.path.abspath(file) if "://" not in file and file != "-" else file
     method = "package/open" if path.endswith(".gmpk") else "document/open" if is_document(path) else None
     if method is None:
-        return session.open(file, options)
+        return _layers.opened(session, file, options)[0] or {}
     answer: dict[str, Any] = session.call(method, {"path": path}, f"opening {os.path.basename(path)}")
     return answer
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from .. import _page
 from .._find import find_server
-from . import _open
+from . import _layers, _open
 from ._arguments import add_reading, add_server
 from ._failures import UsageError
 from ._session import Session, is_document
@@ -88,7 +88,10 @@ def _opened(session: Session, path: str, options: argparse.Namespace) -> None:
     if path.endswith(".gmpk") or is_document(path):
         _open.opened(session, options, path)
         return
-    source = session.open(path, options)
+    source, raster = _layers.opened(session, path, options)
+    if source is None:
+        _seen(session, [_layers.projected(session, raster["extent"], raster["spatialReference"], _MERCATOR)])
+        return
     chosen = [layer for layer in source["layers"] if layer.get("geometryType") and options.layer in (None, layer["name"])]
     if not chosen:
         raise UsageError(f"{path} has no such layer with geometries", "geomodel info")
@@ -102,6 +105,11 @@ def _opened(session: Session, path: str, options: argparse.Namespace) -> None:
         if session.call("layer/get", {"layer": layer}).get("extent") is not None:
             found = session.call("feature/queryExtent", {"layer": layer, "outSpatialReference": _MERCATOR})
             extents += [found["extent"]] if found.get("extent") else []
+    _seen(session, extents)
+
+
+def _seen(session: Session, extents: list[dict[str, float]]) -> None:
+    """The view of the map, moved to where the boxes are."""
     view = session.call("view/create", {"map": _MAP, "id": _VIEW, "ifExists": "reuse"})["view"]
     if extents:
         session.call("view/setViewpoint", {"view": view, "viewpoint": _around(extents)})

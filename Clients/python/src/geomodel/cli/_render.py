@@ -1,7 +1,7 @@
 """Draws a file, a document, a map package or a view of a server that runs, as PNG, SVG or PDF; to standard output if that is no terminal.
 
 A file is drawn with all its layers, areas below lines below points, unless --layer names one: in Web Mercator if it is in degrees, in Equal
-Earth if it is of most of the world, else in its own spatial reference. Of a document or a package a view is drawn, or its map.
+Earth if it is of most of the world, else in its own spatial reference; so is a raster. Of a document or a package a view is drawn, or its map.
 
 Examples:
 
@@ -27,6 +27,7 @@ from ._session import Session, is_document
 
 FORMATS = ("png", "svg", "pdf")
 _WIDTH = 800.0
+_SIDES = ("xMin", "yMin", "xMax", "yMax")
 _MERCATOR, _EQUAL_EARTH = "EPSG:3857", "EPSG:8857"
 # Colours of areas and of their outlines, of lines, of points: for the layers of a file one after the other.
 _AREAS = (("#E3EAD3", "#8A9A6B"), ("#F3E3C3", "#B3935A"), ("#DCE3EF", "#7F92B0"), ("#EFDCE4", "#B0819A"))
@@ -128,7 +129,8 @@ def _asked(session: Session, options: argparse.Namespace) -> tuple[str, dict[str
                 session.call("layer/load", {"layer": layer["layer"]}, f"loading {layer['name']}")
         return "view/render", {"view": _view(session, options)}
     _refuse(options, "a file", "view")
-    return "view/render", {"view": _drawn(session, options, session.open(path, options))}
+    source, raster = _layers.opened(session, path, options)
+    return ("view/render", {"view": _drawn(session, options, source)}) if source else ("layer/render", _raster(session, options, raster))
 
 
 def _refuse(options: argparse.Namespace, what: str, *names: str) -> None:
@@ -174,6 +176,16 @@ def _drawn(session: Session, options: argparse.Namespace, source: Mapping[str, A
     return _made(session, options, "map", reference, [f"layer{number}" for number in range(len(found))])
 
 
+def _raster(session: Session, options: argparse.Namespace, layer: Mapping[str, Any]) -> dict[str, Any]:
+    """The params that draw a raster, or the box of it that is asked for."""
+    _refuse(options, "a raster", "where", "labels", "color")
+    reference = options.to_srs or _reference([layer])
+    box, of = (layer["extent"], layer["spatialReference"]) if options.bbox is None else (dict(zip(_SIDES, options.bbox)), DEGREES)
+    box = _layers.projected(session, box, of, reference)
+    width = options.width or _WIDTH
+    return {"layer": layer["layer"], "spatialReference": reference, "extent": box, "width": width, "height": options.height or _height(width, box)}
+
+
 def _reference(layers: Sequence[Mapping[str, Any]]) -> str:
     """In degrees distances look wrong: another reference for maps that have these."""
     reference = layers[0].get("spatialReference") or DEGREES
@@ -215,7 +227,7 @@ def _made(session: Session, options: argparse.Namespace, map: str, reference: st
     """A view that shows the layers, or the box that is asked for."""
     box, of = _extent(session, options, reference, layers), reference
     if options.bbox is not None:
-        box, of = dict(zip(("xMin", "yMin", "xMax", "yMax"), options.bbox)), DEGREES
+        box, of = dict(zip(_SIDES, options.bbox)), DEGREES
     width = options.width or _WIDTH
     seen = box if of == reference else None
     height = options.height or (_height(width, seen) if seen else width * 0.75)
@@ -227,12 +239,11 @@ def _made(session: Session, options: argparse.Namespace, map: str, reference: st
 
 
 def _extent(session: Session, options: argparse.Namespace, reference: str, layers: Sequence[str]) -> dict[str, float] | None:
-    """The box of all features, in the reference of the map."""
-    found = [session.call("feature/queryExtent", {"layer": id, "outSpatialReference": reference}) for id in layers]
-    boxes = [each["extent"] for each in found if "extent" in each]
+    """The box of all layers, in the reference of the map."""
+    boxes = [box for id in layers for box in _layers.extents(session, id, reference)]
     if not boxes:
         return None
-    return {name: (min if name.endswith("Min") else max)(box[name] for box in boxes) for name in ("xMin", "yMin", "xMax", "yMax")}
+    return {name: (min if name.endswith("Min") else max)(box[name] for box in boxes) for name in _SIDES}
 
 
 def _height(width: float, box: Mapping[str, float]) -> float:

@@ -94,7 +94,8 @@ class Session:
         if sys.stdin is None:
             raise UsageError("there is no standard input", "geomodel")
         head = sys.stdin.buffer.peek(1)[:1] if hasattr(sys.stdin.buffer, "peek") else b""
-        made = os.path.join(self.folder(), "input.geojsons" if head == b"\x1e" else "input.geojsonl")
+        suffix = "csv" if getattr(self._options, "driver", None) == "CSV" else "geojsons" if head == b"\x1e" else "geojsonl"
+        made = os.path.join(self.folder(), f"input.{suffix}")
         with open(made, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         return made

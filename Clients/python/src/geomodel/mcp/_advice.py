@@ -31,7 +31,7 @@ NEXT: dict[str, str] = {
     "fileNotFound": _CHOOSE_FILE,
     "notAFile": _CHOOSE_FILE,
     "pathRefused": "use a path in the folders that the user allowed (--allow-dir, --allow-write); call('session/status') lists them",
-    "unknownFormat": "data: GeoJSON, GeoPackage, Shapefile, CSV, GPX, KML, FlatGeobuf; documents by open_document",
+    "unknownFormat": "data: GeoJSON, GeoPackage, Shapefile, CSV, GPX, KML, FlatGeobuf; rasters: GeoTIFF, PNG; documents by open_document",
     "openFailed": "the data are damaged or of another format: check them, or tell the user",
     "readFailed": "the file is damaged: tell the user",
     "readerFailed": "the file crashed its reader, the model is unharmed: tell the user, try another format of the data",

@@ -57,6 +57,12 @@ async def target(model: Caller, name: str) -> dict[str, str]:
     return {"layer": layer}
 
 
+async def without_features(model: Caller, of: Mapping[str, str]) -> Mapping[str, Any]:
+    """A raster or a group of layers; empty for what has features."""
+    layer: Mapping[str, Any] = await model.call("layer/get", of) if "layer" in of else {}
+    return {} if layer.get("kind") in ("feature", "table") else layer
+
+
 def where_of(
     *,
     where: str | None = None,

@@ -8,7 +8,7 @@ import contextvars
 import difflib
 import logging
 import os
-from typing import Any, AsyncIterator, Callable, Iterable, Mapping
+from typing import Any, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from urllib.parse import unquote
 
 import anyio
@@ -97,20 +97,22 @@ class AgentServer(MCPServer[None]):
             return _failed(_advice.UNKNOWN_TOOL, f"There is no tool {name!r}{_did_you_mean(near)}", {"available": list(NAMES)})
         known = tool.parameters.get("properties", {})
         if unknown := [each for each in arguments if each not in known]:
-            near = difflib.get_close_matches(unknown[0], known, 3, 0.5)
+            near = difflib.get_close_matches(unknown[0], known, 3, 0.6)
             message = f"{name} has no argument {unknown[0]!r}{_did_you_mean(near)}; it has {', '.join(known)}"
             return _failed(_advice.INVALID_ARGUMENTS, message, {"argument": unknown[0], "available": list(known)})
         held = _report.set(None if context is None else _reporter(context))
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            return self._explained(name, error.__cause__ or error)
+            return self._explained(name, error.__cause__ or error, known)
         finally:
             _report.reset(held)
 
-    def _explained(self, tool: str, error: BaseException) -> CallToolResult:
+    def _explained(self, tool: str, error: BaseException, known: Mapping[str, Any]) -> CallToolResult:
         if isinstance(error, ValidationError):
-            faults = [f"{'.'.join(map(str, each['loc'])) or tool}: {each['msg']}" for each in error.errors(include_url=False)]
+            faults = [
+                f"{'.'.join(map(str, each['loc'])) or tool}: {each['msg']}{_meaning(known, each['loc'])}" for each in error.errors(include_url=False)
+            ]
             return _failed(_advice.INVALID_ARGUMENTS, f"{tool}: {'; '.join(faults[:5])}", {"faults": faults[:5]})
         if isinstance(error, Misuse):
             return _failed(_advice.INVALID_ARGUMENTS, f"{tool}: {error}", {})
@@ -273,6 +275,12 @@ def _terse(schema: Any) -> Any:
 def _did_you_mean(near: Iterable[str]) -> str:
     names = ", ".join(near)
     return f", did you mean {names}?" if names else ""
+
+
+def _meaning(known: Mapping[str, Any], place: Sequence[str | int]) -> str:
+    """What the tool says of an argument."""
+    described = known.get(str(place[0]), {}).get("description") if place else None
+    return f" ({described})" if described else ""
 
 
 def session_for(options: argparse.Namespace) -> Session:

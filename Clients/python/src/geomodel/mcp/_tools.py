@@ -9,7 +9,7 @@ from typing import Annotated, Any, Mapping, Sequence
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from ..errors import GeoModelError
+from ..errors import Error, GeoModelError, UnknownFormatError
 from . import _describe
 from ._answers import BYTES, fitting, shortened, text_of
 from ._model import DEGREES, Misuse, any_map, free_id, layer_summary, order, present
@@ -54,7 +54,7 @@ class Tools(AskingTools, ChangingTools):
 
     async def open_file(
         self,
-        path: Annotated[str, Field(description="The file: GeoJSON, GeoPackage, Shapefile, CSV, GPX, KML, FlatGeobuf.")],
+        path: Annotated[str, Field(description="The file: GeoJSON, GeoPackage, Shapefile, CSV, GPX, KML, FlatGeobuf; of rasters GeoTIFF, PNG, MBTiles.")],
         layers: Annotated[list[str] | None, Field(description="Names of the file's layers; all of up to 8 when absent.")] = None,
         map: Annotated[str | None, Field(description="The map that gets them; the only one, or a new one, when absent.")] = None,
         x_field: Annotated[str | None, Field(description="CSV: the column of longitudes or eastings.")] = None,
@@ -65,7 +65,23 @@ class Tools(AskingTools, ChangingTools):
         Example: {"path": "naturalearth.gpkg", "layers": ["cities"]}"""
         model = self._model
         opening = present(path=path, xField=x_field, yField=y_field, spatialReference=spatial_reference)
-        return await self._added(await model.call("source/open", opening), layers, map)
+        try:
+            source = await model.call("source/open", opening)
+        except UnknownFormatError as unknown:
+            return await self._raster(path, layers, map, unknown)
+        return await self._added(source, layers, map)
+
+    async def _raster(self, path: str, layers: Sequence[str] | None, map: str | None, unknown: UnknownFormatError) -> CallToolResult:
+        """What no driver of features recognizes may be a raster."""
+        model, at = self._model, await any_map(self._model, map)
+        adding = present(map=at, path=path, sourceLayer=layers[0] if layers else None)
+        layer = (await model.call("layer/addRaster", adding))["layer"]
+        try:
+            await model.call("layer/load", {"layer": layer})
+        except Error as error:
+            await model.call("layer/remove", {"layer": layer})
+            raise unknown if isinstance(error, UnknownFormatError) else error
+        return answer(map=at, layers=[layer_summary(await model.call("layer/get", {"layer": layer}))])
 
     async def add_features(
         self,
@@ -103,8 +119,12 @@ class Tools(AskingTools, ChangingTools):
         more = None if len(kept) == len(infos) else f"{len(kept)} of {len(infos)} layers are described: call describe_layer for each other"
         if left and wanted is None:
             more = f"The file has {len(inside)} layers: call open_file again with the names of those that are wanted"
+        warnings = [*source.get("warnings", ()), *(
+            f"The layer {each['layer']} has latitudes beyond 90: x, the longitude, comes first." for each in infos
+            if each.get("spatial_reference") == DEGREES and "extent" in each and not -90 <= each["extent"][1] <= each["extent"][3] <= 90
+        )]
         return answer(
-            source=source["source"], map=at, layers=kept, unopened=fitting(left, 1200) or None, warnings=source.get("warnings"), more=more
+            source=source["source"], map=at, layers=kept, unopened=fitting(left, 1200) or None, warnings=warnings or None, more=more
         )
 
     async def open_document(
@@ -197,4 +217,7 @@ class Tools(AskingTools, ChangingTools):
 
 
 def _close(name: str, names: Sequence[str]) -> str:
-    return ", ".join(difflib.get_close_matches(name, names, 3, 0.5))
+    """Those that have the word come first."""
+    word = name.lower()
+    having = sorted((each for each in names if word and word in each.lower()), key=lambda each: not each.lower().endswith(f"/{word}"))
+    return ", ".join([*having, *(each for each in difflib.get_close_matches(name, names, 3, 0.5) if each not in having)][:3])

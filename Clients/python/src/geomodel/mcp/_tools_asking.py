@@ -26,6 +26,7 @@ from ._model import (
     summary,
     target,
     where_of,
+    without_features,
 )
 from ._schemas import (
     Area,
@@ -80,6 +81,8 @@ class AskingTools(Tool):
         before writing a where clause."""
         model = self._model
         of = await target(model, layer)
+        if bare := await without_features(model, of):
+            return answer(**layer_summary(bare), sample=[])
         count, found = await asyncio.gather(
             model.call("feature/queryCount", of), model.call("feature/query", {**of, "limit": sample, "returnGeometry": False})
         )
@@ -101,7 +104,7 @@ class AskingTools(Tool):
         layer: Layer,
         where: Where = None,
         bbox: Box = None,
-        near: Annotated[Near | None, Field(description="Nearest first, with `distance` in metres (the ellipsoid's).")] = None,
+        near: Annotated[Near | None, Field(description="As {x: 7.4, y: 46.9}: nearest first, with `distance` in metres (the ellipsoid's).")] = None,
         area: Area = None,
         relationship: Annotated[
             Relationship, Field(description="Relation of area to the features: within finds those that contain the area.")

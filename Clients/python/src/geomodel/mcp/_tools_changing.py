@@ -9,7 +9,7 @@ from pydantic import Field
 
 from . import _pictures
 from ._answers import BYTES, fitting
-from ._model import DEGREES, MANY, Misuse, any_map, bbox_of, envelope, free_id, order, present, target, where_of
+from ._model import DEGREES, MANY, Misuse, any_map, bbox_of, envelope, free_id, order, present, target, where_of, without_features
 from ._schemas import Area, Box, Changed, Fields, Ids, Layer, Order, Shown, Undone, Where, Written
 from ._tool import Tool, answer
 
@@ -65,8 +65,9 @@ class ChangingTools(Tool):
         if "layer" not in of and filter is not None:
             raise Misuse("an overlay has no filter: query it by where")
         made = await self._model.call("layer/update" if "layer" in of else "overlay/update", {**of, **changes})
-        count = await self._model.call("feature/queryCount", of)
-        return answer(revision=made["revision"], layer=next(iter(of.values())), matching=count["count"])
+        has_features = not await without_features(self._model, of)
+        count = (await self._model.call("feature/queryCount", of))["count"] if has_features else None
+        return answer(revision=made["revision"], layer=next(iter(of.values())), matching=count)
 
     async def set_renderer(
         self,
@@ -142,10 +143,13 @@ class ChangingTools(Tool):
             raise Misuse("center is [x, y]")
         if layer is not None:
             of = await target(model, layer)
-            found = await model.call("feature/queryExtent", {**of, **present(whereClause=where), "outSpatialReference": DEGREES})
+            found = await without_features(model, of) if where is None else {}
+            spatial_reference = found.get("spatialReference", DEGREES)
+            if "extent" not in found:
+                found = await model.call("feature/queryExtent", {**of, **present(whereClause=where), "outSpatialReference": DEGREES})
             if "extent" not in found:
                 raise Misuse("no features match, so there is nothing to show: check where by query_features")
-            bbox, spatial_reference = bbox_of(found["extent"]), DEGREES
+            bbox = bbox_of(found["extent"])
         if bbox is not None:
             to: dict[str, Any] = {
                 "type": "boundingGeometry",
