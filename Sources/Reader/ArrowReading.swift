@@ -30,6 +30,8 @@ extension FeatureDataset {
       }
       guard let release = batch.release else { break }
       defer { release(&batch) }
+      // Of a file that is cut off while it is read GDAL gives batches without rows for ever.
+      guard batch.length > 0 else { break }
       try append(batch, columns, layer, after: count, to: &block)
       count += Int(batch.length)
       if block.count > 0 { try send(&block) }
@@ -56,10 +58,7 @@ extension FeatureDataset {
     let rows = Int(batch.length)
     guard batch.n_children == columns.formats.count, batch.offset == 0, rows > 0,
       let ids = ArrowColumn(batch, 0, "l")
-    else {
-      if rows == 0 { return }
-      throw failure(layer, "columns of another form than announced")
-    }
+    else { throw failure(layer, "columns of another form than announced") }
     block.begin(ids: ids.values(Int64.self))
     for index in layer.columns.indices {
       guard let column = ArrowColumn(batch, 1 + index, columns.formats[1 + index]) else {
