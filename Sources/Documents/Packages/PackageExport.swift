@@ -187,7 +187,7 @@ struct PackageExport: Sendable {
         }
         number += 1
         digests.tables.append((table.name, report.digests))
-        let change = before?.change(to: report.digests, of: table.name)
+        let change = try before?.change(to: report.digests, of: table.name, checking: worker.checkCancelled)
         result.tables.append(
           .init(
             source: names[source] ?? "", sourceLayer: table.name, count: report.count, added: change?.added, changed: change?.changed,
