@@ -8,7 +8,7 @@ extension FeatureDataset {
   func readFeatures(
     of layer: FeatureLayer, _ send: (inout FeatureBlockBuilder) throws(ReadError) -> Void
   ) throws(ReadError) {
-    if try readColumns(of: layer, send) { return }
+    guard let sent = try readColumns(of: layer, send) else { return }
     let share = files.readShare
     let total = layer.description.featureCount.map(Double.init)
     if total == nil && share == 0 { files.readShare = 1 }
@@ -21,6 +21,7 @@ extension FeatureDataset {
         files.reached(min(share + (1 - share) * Double(count) / total, 0.99))
       }
       count += 1
+      guard count > sent else { continue }
       try append(feature, layer, to: &block)
       if block.isFull { try send(&block) }
     }

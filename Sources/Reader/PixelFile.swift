@@ -93,7 +93,7 @@ final class PixelFile {
       bands.append(
         RasterBand(
           type: gdal.pointee.GDALGetDataTypeName(type).map { String(cString: $0) } ?? "", noData: hasNoData != 0 ? noData : nil,
-          isBytes: type == GDT_Byte && !isScaled, colors: colors))
+          isBytes: type == GDT_Byte && !isScaled && !hasSignedBytes(band, gdal), colors: colors))
     }
     return bands
   }
@@ -130,9 +130,10 @@ final class PixelFile {
     return bytes
   }
 
-  /// Applies scale and offset.
+  /// Applies sign, scale and offset.
   private func finish(_ band: GDALRasterBandH, _ numbers: UnsafeMutableBufferPointer<Float>) {
     let (scale, offset) = (gdal.pointee.GDALGetRasterScale(band, nil), gdal.pointee.GDALGetRasterOffset(band, nil))
+    if hasSignedBytes(band, gdal) { for index in numbers.indices where numbers[index] > 127 { numbers[index] -= 256 } }
     guard scale != 1 || offset != 0 else { return }
     for index in numbers.indices { numbers[index] = Float(Double(numbers[index]) * scale + offset) }
   }

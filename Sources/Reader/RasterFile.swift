@@ -18,6 +18,7 @@ final class RasterFile {
   private let scale: Double
   private let offset: Double
   private let storedAsFloat: Bool
+  private let storedAsSignedBytes: Bool
   private let mask: GDALRasterBandH?
 
   init(_ files: ReaderFiles) throws(ReadError) {
@@ -45,6 +46,7 @@ final class RasterFile {
     scale = gdal.pointee.GDALGetRasterScale(band, nil) * unit
     offset = gdal.pointee.GDALGetRasterOffset(band, nil) * unit
     storedAsFloat = type == GDT_Float32
+    storedAsSignedBytes = hasSignedBytes(band, gdal)
     // A mask stored in addition to the nodata value.
     mask = gdal.pointee.GDALGetMaskFlags(band) & GMF_PER_DATASET != 0 ? gdal.pointee.GDALGetMaskBand(band) : nil
     self.description = description
@@ -103,7 +105,7 @@ final class RasterFile {
     let (noData, narrowNoData) = (description.noData ?? .nan, storedAsFloat ? Float(description.noData ?? .nan) : .nan)
     heights.withUnsafeMutableBufferPointer { heights in
       for index in heights.indices {
-        let stored = heights[index]
+        let stored = storedAsSignedBytes && heights[index] > 127 ? heights[index] - 256 : heights[index]
         let isKnown = stored != noData && Float(stored) != narrowNoData
         let height = stored * scale + offset
         heights[index] = isKnown && stored.isFinite && height.isFinite ? height : .nan
@@ -129,6 +131,16 @@ final class RasterFile {
     }
     return true
   }
+}
+
+/// Whether a band's bytes have a sign: before GDAL 3.7 only a text beside the band says so.
+func hasSignedBytes(_ band: GDALRasterBandH, _ gdal: GDAL) -> Bool {
+  var next = gdal.pointee.GDALGetMetadata(band, "IMAGE_STRUCTURE")
+  while let items = next, let item = items.pointee {
+    if String(cString: item) == "PIXELTYPE=SIGNEDBYTE" { return true }
+    next = items + 1
+  }
+  return false
 }
 
 /// Metres per unit of a band; 1 if the unit is empty or another one.

@@ -17,7 +17,11 @@ struct PackageDigests: Equatable {
 
   init() {}
 
-  static func == (left: PackageDigests, right: PackageDigests) -> Bool { left.bytes == right.bytes }
+  static func == (left: PackageDigests, right: PackageDigests) -> Bool {
+    left.tables.elementsEqual(right.tables) {
+      $0.name.utf8.elementsEqual($1.name.utf8) && $0.features.elementsEqual($1.features, by: ==)
+    }
+  }
 
   // MARK: As bytes: for each table the length of its name, the name, the number of features; and for each its id and digest.
 
@@ -37,7 +41,9 @@ struct PackageDigests: Equatable {
   }
 
   /// Nil if the bytes are none.
-  init?(_ bytes: [UInt8]) {
+  ///
+  /// - Parameter check: called every few thousand features; throws to cancel.
+  init?(_ bytes: [UInt8], checking check: () throws -> Void) rethrows {
     var rest = bytes[...]
     func number() -> UInt64? {
       guard rest.count >= 8 else { return nil }
@@ -52,7 +58,8 @@ struct PackageDigests: Equatable {
       guard let count = number(), count <= rest.count / 16 else { return nil }
       var features: [(id: Int, digest: UInt64)] = []
       features.reserveCapacity(Int(count))
-      for _ in 0..<count {
+      for index in 0..<count {
+        if index & 65535 == 0 { try check() }
         guard let id = number(), let digest = number() else { return nil }
         features.append((Int(Int64(bitPattern: id)), digest))
       }
@@ -61,11 +68,21 @@ struct PackageDigests: Equatable {
   }
 
   /// How many features a table has more, others, and fewer.
-  func change(to features: [(id: Int, digest: UInt64)], of name: String) -> (added: Int, changed: Int, removed: Int) {
+  ///
+  /// - Parameter check: as of `init`.
+  func change(
+    to features: [(id: Int, digest: UInt64)], of name: String, checking check: () throws -> Void
+  ) rethrows -> (added: Int, changed: Int, removed: Int) {
     let table = tables.first { $0.name.utf8.elementsEqual(name.utf8) }
-    var old = Dictionary(table?.features.map { ($0.id, $0.digest) } ?? []) { first, _ in first }
+    var old: [Int: UInt64] = [:]
+    old.reserveCapacity(table?.features.count ?? 0)
+    for (index, (id, digest)) in (table?.features ?? []).enumerated() {
+      if index & 65535 == 0 { try check() }
+      old[id] = old[id] ?? digest
+    }
     var (added, changed) = (0, 0)
-    for (id, digest) in features {
+    for (index, (id, digest)) in features.enumerated() {
+      if index & 65535 == 0 { try check() }
       guard let before = old.removeValue(forKey: id) else {
         added += 1
         continue

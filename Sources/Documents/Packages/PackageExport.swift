@@ -17,21 +17,21 @@ struct PackageExport: Sendable {
   typealias Result = PackageProtocol.Export.Result
 
   private let params: Params
-  /// The world of the document.
-  private let world: World
+  private let snapshot: World
   private let revision: Int
-  private let index: PackageFile.Index
+  /// The box around the area, longitude and latitude on WGS 84.
+  private let area: Envelope?
   /// The tables of each converted source, by its number.
   private var tables: [(number: Int, tables: [PackedTable])] = []
   private var leftOut: [PackageProtocol.LeftOutLayer] = []
 
   init(_ params: Params, in world: World) throws {
     self.params = params
+    snapshot = world
     revision = world.revision
     if let expires = params.expires { _ = try instant(expires, "/params/expires") }
     if let far = params.minScale, let near = params.maxScale, far <= near { throw ModelError.invalidScaleRange }
-    if params.area != nil { _ = try world.canonical(params.spatialReference) }
-    var contents = world
+    area = try Self.area(params, world)
     // Filters are taken off in it.
     var asked = world
     asked.begin(origin: .task)
@@ -55,15 +55,11 @@ struct PackageExport: Sendable {
             try PackedTable(layer.id, table: name, area: params.area, in: params.spatialReference, &asked))
         } catch { throw Self.placed(error, world) }
       }
-      contents = contents.holding(map, without: leftOut.map { LayerID($0.layer) })
     } else if let name = [("area", params.area != nil), ("minScale", params.minScale != nil), ("maxScale", params.maxScale != nil)]
       .first(where: \.1)?.0
     {
       throw RPCError(.invalidParams, "\(name) is for packages of a map.", path: "/params/\(name)", expected: "nothing, or `map`")
     }
-    if params.map == nil { contents = contents.holding(nil, without: []) }
-    self.world = contents
-    index = try Self.index(params, contents)
   }
 
   /// The error of a question about a layer, at the param that asks it.
@@ -110,20 +106,21 @@ struct PackageExport: Sendable {
     return params
   }
 
-  private static func index(_ params: Params, _ world: World) throws -> PackageFile.Index {
-    var area: Envelope?
-    if let given = params.area {
-      let reference = try world.canonical(params.spatialReference) ?? .wgs84
-      guard let box = try Wire.geometry(given).envelope else {
-        throw RPCError(.invalidGeometry, "The area is empty.", path: "/params/area", expected: "a geometry that is not empty")
-      }
-      area = try? world.transformer.bounds(of: box, from: reference, to: .wgs84)
+  private static func area(_ params: Params, _ world: World) throws -> Envelope? {
+    guard let given = params.area else { return nil }
+    let reference = try world.canonical(params.spatialReference) ?? .wgs84
+    guard let box = try Wire.geometry(given).envelope else {
+      throw RPCError(.invalidGeometry, "The area is empty.", path: "/params/area", expected: "a geometry that is not empty")
     }
+    return try? world.transformer.bounds(of: box, from: reference, to: .wgs84)
+  }
+
+  private func index(of world: World) throws -> PackageFile.Index {
     func extent(_ content: ViewContent) -> SessionProtocol.Envelope? {
       let boxes = world.allLayers(of: content).compactMap { layer in
         (layer.store?.extent ?? layer.schema?.extent).flatMap { try? world.transformer.bounds(of: $0, from: layer.reference, to: .wgs84) }
       }
-      return (area ?? union(boxes)).map(Wire.envelope)
+      return (area ?? Self.union(boxes)).map(Wire.envelope)
     }
     let maps = world.maps.values.map {
       PackageProtocol.PackageMap(map: $0.id.rawValue, title: $0.content.title?.string, extent: extent(.map($0.id)))
@@ -136,8 +133,8 @@ struct PackageExport: Sendable {
     }
     return .init(
       format: .geomodelPackage, version: 1, protocolVersion: WireProtocol.version, title: params.title,
-      description: params.description, created: world.clock.now.text, expires: params.expires, extent: union(all).map(Wire.envelope),
-      maps: maps, scenes: scenes, origin: Wire.opaque(try origin(params)))
+      description: params.description, created: world.clock.now.text, expires: params.expires, extent: Self.union(all).map(Wire.envelope),
+      maps: maps, scenes: scenes, origin: Wire.opaque(try Self.origin(params)))
   }
 
   /// The box around boxes; those across the antimeridian are taken to go around the world.
@@ -160,7 +157,9 @@ struct PackageExport: Sendable {
     if target.identity != nil, params.ifExists == .error { throw RPCError(fileExists: target.path) }
     var zip = ZipWriter(try AtomicFile.begin(replacing: target), target.path)
     var result = Result(revision: revision, path: target.path, bytes: 0, files: [], tables: [], leftOut: leftOut.isEmpty ? nil : leftOut)
-    var index = index
+    // Of many maps this takes a while.
+    let world = snapshot.holding(params.map.map { MapID($0) }, without: leftOut.map { LayerID($0.layer) })
+    var index = try index(of: world)
     let seen = index.maps.first?.extent.map { Envelope(xMin: $0.xMin, yMin: $0.yMin, xMax: $0.xMax, yMax: $0.yMax) }
     let thumbnail = try seen.flatMap { try worker.thumbnail(of: world, $0) }
     if thumbnail != nil { index.thumbnail = PackageFile.thumbnailName }
@@ -188,7 +187,7 @@ struct PackageExport: Sendable {
         }
         number += 1
         digests.tables.append((table.name, report.digests))
-        let change = before?.change(to: report.digests, of: table.name)
+        let change = try before?.change(to: report.digests, of: table.name, checking: worker.checkCancelled)
         result.tables.append(
           .init(
             source: names[source] ?? "", sourceLayer: table.name, count: report.count, added: change?.added, changed: change?.changed,

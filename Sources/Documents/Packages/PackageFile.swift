@@ -139,9 +139,9 @@ final class PackageFile {
   func digests(of file: String) throws -> PackageDigests {
     guard let entry = directory[PackageDigests.name(of: file)] else { return PackageDigests() }
     // A server writes them unpacked; what is packed may be a bomb for its memory.
-    guard entry.size <= (entry.isPacked ? Self.indexLimit : ZipDirectory.packedLimit), let digests = PackageDigests(try bytes(of: entry)) else {
-      throw damaged(.damaged, entry)
-    }
+    guard entry.size <= (entry.isPacked ? Self.indexLimit : ZipDirectory.packedLimit),
+      let digests = try PackageDigests(try bytes(of: entry), checking: worker.checkCancelled)
+    else { throw damaged(.damaged, entry) }
     return digests
   }
 

@@ -116,18 +116,19 @@ extension SurfaceService {
     var (low, high) = (Float.infinity, -Float.infinity)
     heights.withUnsafeBufferPointer { for height in $0 { (low, high) = (min(low, height.isNaN ? low : height), max(high, height.isNaN ? high : height)) } }
     guard low <= high else { return [] }
-    let first = ((Double(low) - base) / interval).rounded(.up)
-    let count = ((Double(high) - base) / interval).rounded(.down) - first + 1
+    let (first, last) = (((Double(low) - base) / interval).rounded(.up), ((Double(high) - base) / interval).rounded(.down))
+    // The least intervals divide heights into more levels than there are numbers.
+    let count = first.isFinite && last.isFinite ? last - first + 1 : .infinity
     guard count <= Double(Terrain.Contours.levelLimit) else {
       throw RPCError.surfaceTooLarge(
         count, limit: Terrain.Contours.levelLimit, "There would be \(Int(min(count, 9e15))) levels.", path: "/params/interval")
     }
     // Levels that are too near to each other to differ are one.
-    var last = -Double.infinity
+    var before = -Double.infinity
     return (0..<max(Int(count), 0)).compactMap { index in
       let level = base + (first + Double(index)) * interval
-      defer { last = level }
-      return level > last ? level : nil
+      defer { before = level }
+      return level > before ? level : nil
     }
   }
 
