@@ -29,7 +29,7 @@ extension FeatureService {
     }
     let (mends, globe) = (params.mend, Globe(derived.reference, in: world))
     return derived.plan { worker in
-      let rows = try derived.mapped(worker, tools: {}) { row, geometry, calculate, _ in
+      let rows = try derived.mapped(worker, isUnited: params.together, tools: {}) { row, geometry, calculate, _ in
         guard let distance = params.distance ?? expression?.value(of: row).finite else {
           throw RPCError(.invalidParams, "Its distance is no number.")
         }
@@ -402,14 +402,18 @@ private struct Combination: Sendable {
     failure: (Int, _ reason: String) -> FeatureProtocol.FailedFeature
   ) throws -> [(Part?, FeatureProtocol.FailedFeature?)] {
     let chunk = 64
+    let size = DerivedSize(derived.limit(worker))
     let made = try WorkShare(worker.work).concurrently((features.count + chunk - 1) / chunk) { number in
       do {
         let calculator = try GeometryCalculator()
         return try (number * chunk..<min((number + 1) * chunk, features.count)).map { index -> Result<Part?, RPCError> in
           try worker.checkCancelled()
-          do { return .success(try body(index, calculator)) } catch let error as EngineError {
+          let part: Part?
+          do { part = try body(index, calculator) } catch let error as EngineError {
             return .failure(try GeometryBatch.failure(ofOne: error))
           }
+          if let part { try size.add(part.geometry) }
+          return .success(part)
         }
       } catch let error as EngineError { throw SpatialError(error) }
     }
