@@ -251,7 +251,7 @@ private struct Combination: Sendable {
       let (index, other) = items[number]
       guard let geometry = left.geometries[index] else { return nil }
       guard let other else {
-        return (index, nil, try rest(of: geometry, less: meetings[index], of: right, rightAreas, calculate))
+        return (index, nil, try rest(of: geometry, less: meetings[index], of: right, rightAreas, worker, calculate))
       }
       guard let second = right.geometries[other] else { return nil }
       let common =
@@ -265,7 +265,7 @@ private struct Combination: Sendable {
     if keepsRight {
       add(try parts(Array(right.rows.indices), worker) { index, calculate in
         guard let geometry = right.geometries[index] else { return nil }
-        return (nil, index, try rest(of: geometry, less: back[index], of: left, leftAreas, calculate))
+        return (nil, index, try rest(of: geometry, less: back[index], of: left, leftAreas, worker, calculate))
       } failure: { FeatureProtocol.FailedFeature(id: right.query.store[right.rows[$0]]?.id ?? 0, reason: $1).ofOthers })
     }
     return rows
@@ -350,12 +350,16 @@ private struct Combination: Sendable {
   /// What of a geometry is in none of those that cover its dimension.
   private func rest(
     of geometry: Geometry, less met: [Int], of input: DerivedFeatures.Input, _ areas: [Int: EdgeIndex],
-    _ calculate: borrowing GeometryCalculator
+    _ worker: Worker, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
     var rest = geometry
-    if let box = geometry.envelope, met.contains(where: { areas[$0]?.location(of: box) == .interior }) { return .collection([]) }
+    guard let box = geometry.envelope else { return rest }
+    if met.contains(where: { areas[$0]?.location(of: box) == .interior }) { return .collection([]) }
     let others = met.compactMap { input.geometries[$0] }.filter { $0.dimension >= geometry.dimension }
-    for other in others where others.count > 1 { if try isWithin(geometry, other, calculate) { return .collection([]) } }
+    for other in others where others.count > 1 {
+      try worker.checkCancelled()
+      if other.envelope?.contains(box) == true, try isWithin(geometry, other, calculate) { return .collection([]) }
+    }
     let operation = GeometryOperation(.difference, mends: mends)
     for part in covers(others, geometry.dimension) where !rest.isEmpty {
       rest = try calculate(operation, [rest, part]).whole.part(ofDimension: geometry.dimension)
@@ -365,7 +369,6 @@ private struct Combination: Sendable {
 
   /// Whether all of a geometry is in another, or on its boundary.
   private func isWithin(_ geometry: Geometry, _ other: Geometry, _ calculate: borrowing GeometryCalculator) throws -> Bool {
-    guard let own = geometry.envelope, let box = other.envelope, box.contains(own) else { return false }
     let matrix = try calculate(GeometryOperation(.relate), [geometry, other]).text.map { Array($0.utf8) } ?? []
     return matrix.count == 9 && matrix[2] == UInt8(ascii: "F") && matrix[5] == UInt8(ascii: "F")
   }
