@@ -25,6 +25,19 @@ extension Geometry {
 }
 
 extension Geometry {
+  /// The geometry with the positions that another, made of it, has in each line and ring; nil if that has not as many that are not empty.
+  package func choosing(_ fewer: Geometry) -> Geometry? {
+    var lines: [Positions] = []
+    fewer.forEachPositions { if !$0.isEmpty { lines.append($0) } }
+    var next = 0
+    let whole = mapPositions { line in
+      guard !line.isEmpty else { return line }
+      next += 1
+      return next <= lines.count ? line.choosing(lines[next - 1]) : line
+    }
+    return next == lines.count ? whole : nil
+  }
+
   /// The largest distance of a position from the line that one with some of the same positions has in its place; infinity if it has others.
   ///
   /// - Complexity: O(n) for positions that have the same order.
@@ -51,6 +64,20 @@ extension [Positions] {
 }
 
 extension Positions {
+  /// The positions in these places with their own Z and M, as far as they are here in this order; a ring may begin elsewhere.
+  fileprivate func choosing(_ fewer: Positions) -> Positions {
+    var index = (0..<count).first { self[$0].x == fewer[0].x && self[$0].y == fewer[0].y } ?? 0
+    return Positions(fewer.points.map { point in
+      for step in 0..<count {
+        let place = self[(index + step) % count]
+        guard place.x == point.x, place.y == point.y else { continue }
+        index += step
+        return place
+      }
+      return point
+    })
+  }
+
   /// A ring may begin elsewhere.
   fileprivate func deviation(of fewer: Positions, isRing: Bool) -> Double {
     let places = (0..<(isRing ? max(count - 1, 0) : count)).map { SIMD2(self[$0].x, self[$0].y) }

@@ -138,6 +138,7 @@ public struct RelatedGeometry: ~Copyable {
   private var world: SeamRelations?
   private var isMadeValid = false
   private lazy var isExtreme = geometry.isExtreme
+  private lazy var side = RelationCost.Side(geometry)
   /// Up to the limit at which it was estimated.
   private var alone: (cost: Double, limit: Double)?
 
@@ -195,12 +196,12 @@ public struct RelatedGeometry: ~Copyable {
   private mutating func cost(_ relation: SpatialRelation, _ other: Geometry, _ limit: Double) -> Double {
     guard !isExtreme, !other.isExtreme else { return .infinity }
     if let seam { return cost(across: seam, other, limit) }
-    let between = RelationCost.between(geometry, other, limit: limit)
+    let between = side.between(other, limit: limit)
     guard between < limit else { return between }
     // The prepared form finds a common position without looking at the crossings within either.
     if relation == .intersects || relation == .disjoint { return between }
     // In an area that is prepared places are found by an index.
-    let placing = relation == .within && geometry.dimension == 2 ? 0 : RelationCost.placing(geometry, other)
+    let placing = relation == .within && geometry.dimension == 2 ? 0 : side.placing(other)
     guard between + placing < limit else { return between + placing }
     if alone.map({ $0.cost >= $0.limit && $0.limit < limit }) ?? true {
       alone = (RelationCost.alone(geometry, limit: limit), limit)

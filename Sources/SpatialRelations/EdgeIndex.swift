@@ -98,7 +98,7 @@ package struct EdgeIndex: Sendable {
   }
 
   /// Where all of a box lies: nil if an edge may pass through it.
-  func location(of other: Envelope) -> AreaLocation? {
+  package func location(of other: Envelope) -> AreaLocation? {
     guard box.intersects(other) else { return .exterior }
     guard box.contains(other) else { return nil }
     let first = Self.band(other.yMin, box, bandsPerUnit, bandCount)

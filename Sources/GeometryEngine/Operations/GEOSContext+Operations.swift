@@ -115,7 +115,9 @@ extension GEOSContext {
     for part in 0..<6 {
       let distance = most / Double(1 << part)
       let made = try one(operand, "generalize") { geos.pointee.GEOSTopologyPreserveSimplify_r(handle, $0, distance) }
-      if operand.deviation(of: made.geometries[0]) <= most * (1 + 1e-9) + rounding { return made }
+      // GEOS makes of one part no multipart geometry, and leaves out empty ones and M.
+      guard let whole = operand.choosing(made.geometries[0]) else { continue }
+      if operand.deviation(of: whole) <= most * (1 + 1e-9) + rounding { return GeometryOutcome([whole]) }
     }
     return GeometryOutcome([operand])
   }

@@ -9,6 +9,7 @@ import JSON
 import JSONRPC
 import Planning
 import SpatialRelations
+import Synchronization
 import WireCoding
 
 /// The features of a query with their geometries in the reference of a result, and what is done with features made of them.
@@ -213,12 +214,15 @@ struct DerivedFeatures: Sendable {
 
   /// Features with another geometry each; without one where `body` gives none.
   ///
-  /// - Parameter tools: makes what a thread needs for a run of features.
+  /// - Parameters:
+  ///   - isUnited: whether the result is their union, which may be much smaller.
+  ///   - tools: makes what a thread needs for a run of features.
   func mapped<Tools: ~Copyable>(
-    _ worker: Worker, tools: @Sendable () throws -> Tools,
+    _ worker: Worker, isUnited: Bool = false, tools: @Sendable () throws -> Tools,
     _ body: @Sendable (FeatureRow, Geometry, borrowing GeometryCalculator, borrowing Tools) throws -> Geometry?
   ) throws -> DerivedParts {
-    try parts(of: output, by: nil, worker) { rows, output in
+    let size = DerivedSize(isUnited ? Self.mostBytes : limit(worker))
+    return try parts(of: output, by: nil, worker) { rows, output in
       do {
         let calculator = try GeometryCalculator()
         let tools = try tools()
@@ -226,22 +230,35 @@ struct DerivedFeatures: Sendable {
         for (index, row) in rows.enumerated() {
           try worker.checkCancelled()
           guard let feature = output.features.store[row], let own = try output.geometry(of: feature, index, &part, worker) else { continue }
-          do {
-            guard let geometry = try body(feature, own, calculator, tools) else { continue }
-            part.rows.append(row)
-            made.append(geometry)
-          } catch {
+          let geometry: Geometry?
+          do { geometry = try body(feature, own, calculator, tools) } catch {
             switch error as? EngineError {
             case .unavailable?, .interrupted?: throw error
             case .failed?, .tooExpensive?, .engineFailed?, .invalid?, nil: break
             }
             if error is CancellationError { throw error }
             part.failed.append(.init(id: feature.id, reason: GeometryBatch.failure(error).message))
+            continue
           }
+          guard let geometry else { continue }
+          try size.add(geometry)
+          part.rows.append(row)
+          made.append(geometry)
         }
         part.geometry = .init(made)
         return part
       } catch let error as EngineError { throw SpatialError(error) }
+    }
+  }
+
+  /// What geometries of a source or a file may take at most: as much as a process that reads a file has by default.
+  private static let mostBytes = 4 << 30
+
+  /// The bytes that the numbers of the geometries may take: those of an answer have four characters at least.
+  func limit(_ worker: Worker) -> Int {
+    switch target {
+    case .features: min(2 * worker.work.resultBytes, Self.mostBytes)
+    case .source, .file: Self.mostBytes
     }
   }
 
@@ -301,6 +318,21 @@ struct DerivedFeatures: Sendable {
   func values(of row: FeatureRow, _ query: FeatureQuery) -> [AttributeValue] { columns(query).map { row.value($0) } }
 
   private func columns(_ query: FeatureQuery) -> [Int] { output.selection.columns ?? Array(0..<query.store.schema.count) }
+}
+
+/// The size of geometries that several threads make, which memory has to hold.
+final class DerivedSize: Sendable {
+  private let limit: Int
+  private let bytes = Atomic(0)
+
+  init(_ limit: Int) { self.limit = limit }
+
+  /// Throws when there are too many bytes.
+  func add(_ geometry: Geometry) throws {
+    var count = 0
+    geometry.forEachPositions { count += $0.values.count * 8 }
+    guard bytes.wrappingAdd(count, ordering: .relaxed).newValue <= limit else { throw QueryError.resultTooLarge(limit: limit) }
+  }
 }
 
 extension FeatureOutput {

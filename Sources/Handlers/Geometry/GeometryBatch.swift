@@ -180,11 +180,18 @@ struct GeometryBatch: Sendable {
     }
   }
 
+  /// The failure of a geometry of which a distance is infinite.
+  static var beyondNumbers: RPCError { RPCError(.invalidGeometry, "Its positions are too far apart to be measured.") }
+
   /// A number of each.
   func measured(
     _ worker: Worker, _ body: @Sendable (_ index: Int, _ geometry: Geometry, borrowing GeometryCalculator) throws -> Double?
   ) throws -> GeometryProtocol.GeometryNumbers {
-    let results = try results(worker, body)
+    let results = try results(worker) { index, geometry, calculator in
+      let value = try body(index, geometry, calculator)
+      guard value?.isFinite ?? true else { throw Self.beyondNumbers }
+      return value
+    }
     let values = results.map { (try? $0?.get()) ?? nil }
     return .init(
       values: Self.list(values), failures: Self.failures(results))

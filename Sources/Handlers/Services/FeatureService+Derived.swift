@@ -30,7 +30,7 @@ extension FeatureService {
     }
     let (mends, globe) = (params.mend, Globe(derived.reference, in: world))
     return derived.plan { worker in
-      let rows = try derived.mapped(worker, tools: {}) { row, geometry, calculate, _ in
+      let rows = try derived.mapped(worker, isUnited: params.together, tools: {}) { row, geometry, calculate, _ in
         guard let distance = params.distance ?? expression?.value(of: row).finite else {
           throw RPCError(.invalidParams, "Its distance is no number.")
         }
@@ -247,25 +247,31 @@ private struct Combination: Sendable {
       }
     }
     let back = backwards
-    add(try parts(left.rows.count, worker) { index, calculate in
-      guard let geometry = left.geometries[index] else { return [] }
-      var parts: [Part] = []
-      if keepsCommon {
-        for other in meetings[index] {
-          guard let second = right.geometries[other] else { continue }
-          let common = try calculate(GeometryOperation(.intersection, mends: mends), [geometry, second]).whole
-          parts.append((index, other, common.part(ofDimension: min(geometry.dimension, second.dimension))))
-        }
+    let (leftAreas, rightAreas) = (try areas(left, meetings, worker), try areas(right, back, worker))
+    // Of each feature its pairs, then what is left of it: one with many others is shared by threads.
+    let items = left.rows.indices.flatMap { index -> [(left: Int, right: Int?)] in
+      guard left.geometries[index] != nil else { return [] }
+      return (keepsCommon ? meetings[index].map { (index, $0) } : []) + (keepsLeft ? [(index, nil)] : [])
+    }
+    add(try parts(items.map(\.left), worker) { number, calculate in
+      let (index, other) = items[number]
+      guard let geometry = left.geometries[index] else { return nil }
+      guard let other else {
+        return (index, nil, try rest(of: geometry, less: meetings[index], of: right, rightAreas, worker, calculate))
       }
-      if keepsLeft {
-        parts.append((index, nil, try rest(of: geometry, less: meetings[index].compactMap { right.geometries[$0] }, calculate)))
-      }
-      return parts
+      guard let second = right.geometries[other] else { return nil }
+      let common =
+        if Self.isInside(geometry, rightAreas[other], of: second) {
+          try calculate(GeometryOperation(.union), [geometry]).whole
+        } else if Self.isInside(second, leftAreas[index], of: geometry) {
+          try calculate(GeometryOperation(.union), [second]).whole
+        } else { try calculate(GeometryOperation(.intersection, mends: mends), [geometry, second]).whole }
+      return (index, other, common.part(ofDimension: min(geometry.dimension, second.dimension)))
     } failure: { .init(id: left.query.store[left.rows[$0]]?.id ?? 0, reason: $1) })
     if keepsRight {
-      add(try parts(right.rows.count, worker) { index, calculate in
-        guard let geometry = right.geometries[index] else { return [] }
-        return [(nil, index, try rest(of: geometry, less: back[index].compactMap { left.geometries[$0] }, calculate))]
+      add(try parts(Array(right.rows.indices), worker) { index, calculate in
+        guard let geometry = right.geometries[index] else { return nil }
+        return (nil, index, try rest(of: geometry, less: back[index], of: left, leftAreas, worker, calculate))
       } failure: { FeatureProtocol.FailedFeature(id: right.query.store[right.rows[$0]]?.id ?? 0, reason: $1).ofOthers })
     }
     return rows
@@ -325,13 +331,41 @@ private struct Combination: Sendable {
     return FeatureQuery(table: try rows.data(in: derived.reference).store, in: derived.reference)
   }
 
+  /// Positions of an area that is worth an index of its edges.
+  private static let indexedPositions = 512
+
+  /// The edges of large areas that meet several others: most of these are inside.
+  private func areas(_ input: DerivedFeatures.Input, _ meetings: [[Int]], _ worker: Worker) throws -> [Int: EdgeIndex] {
+    var areas: [Int: EdgeIndex] = [:]
+    for (index, geometry) in input.geometries.enumerated() where meetings[index].count > 1 {
+      try worker.checkCancelled()
+      guard let geometry, geometry.dimension == 2 else { continue }
+      var count = 0
+      geometry.forEachPositions { count += $0.count }
+      if count >= Self.indexedPositions, !geometry.isExtreme { areas[index] = EdgeIndex(geometry) }
+    }
+    return areas
+  }
+
+  /// Whether a geometry is certainly in the interior of an area, and has Z where that has it.
+  private static func isInside(_ geometry: Geometry, _ area: EdgeIndex?, of other: Geometry) -> Bool {
+    guard let area, let box = geometry.envelope, area.location(of: box) == .interior else { return false }
+    return !geometry.lacksZ || other.lacksZ
+  }
+
   /// What of a geometry is in none of those that cover its dimension.
   private func rest(
-    of geometry: Geometry, less others: [Geometry], _ calculate: borrowing GeometryCalculator
+    of geometry: Geometry, less met: [Int], of input: DerivedFeatures.Input, _ areas: [Int: EdgeIndex],
+    _ worker: Worker, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
     var rest = geometry
-    let others = others.filter { $0.dimension >= geometry.dimension }
-    for other in others where others.count > 1 { if try isWithin(geometry, other, calculate) { return .collection([]) } }
+    guard let box = geometry.envelope else { return rest }
+    if met.contains(where: { areas[$0]?.location(of: box) == .interior }) { return .collection([]) }
+    let others = met.compactMap { input.geometries[$0] }.filter { $0.dimension >= geometry.dimension }
+    for other in others where others.count > 1 {
+      try worker.checkCancelled()
+      if other.envelope?.contains(box) == true, try isWithin(geometry, other, calculate) { return .collection([]) }
+    }
     let operation = GeometryOperation(.difference, mends: mends)
     for part in covers(others, geometry.dimension) where !rest.isEmpty {
       rest = try calculate(operation, [rest, part]).whole.part(ofDimension: geometry.dimension)
@@ -341,7 +375,6 @@ private struct Combination: Sendable {
 
   /// Whether all of a geometry is in another, or on its boundary.
   private func isWithin(_ geometry: Geometry, _ other: Geometry, _ calculate: borrowing GeometryCalculator) throws -> Bool {
-    guard let own = geometry.envelope, let box = other.envelope, box.contains(own) else { return false }
     let matrix = try calculate(GeometryOperation(.relate), [geometry, other]).text.map { Array($0.utf8) } ?? []
     return matrix.count == 9 && matrix[2] == UInt8(ascii: "F") && matrix[5] == UInt8(ascii: "F")
   }
@@ -370,27 +403,37 @@ private struct Combination: Sendable {
     }
   }
 
+  /// The parts that `body` makes, in order; none of a feature of which one fails.
+  ///
+  /// - Parameter features: the feature that each part is of; those of one feature follow one another.
   private func parts(
-    _ count: Int, _ worker: Worker, _ body: @Sendable (Int, borrowing GeometryCalculator) throws -> [Part],
+    _ features: [Int], _ worker: Worker, _ body: @Sendable (Int, borrowing GeometryCalculator) throws -> Part?,
     failure: (Int, _ reason: String) -> FeatureProtocol.FailedFeature
   ) throws -> [(Part?, FeatureProtocol.FailedFeature?)] {
     let chunk = 64
-    let made = try WorkShare(worker.work).concurrently((count + chunk - 1) / chunk) { number in
+    let size = DerivedSize(derived.limit(worker))
+    let made = try WorkShare(worker.work).concurrently((features.count + chunk - 1) / chunk) { number in
       do {
         let calculator = try GeometryCalculator()
-        return try (number * chunk..<min((number + 1) * chunk, count)).map { index -> Result<[Part], RPCError> in
+        return try (number * chunk..<min((number + 1) * chunk, features.count)).map { index -> Result<Part?, RPCError> in
           try worker.checkCancelled()
-          do { return .success(try body(index, calculator)) } catch let error as EngineError {
+          let part: Part?
+          do { part = try body(index, calculator) } catch let error as EngineError {
             return .failure(try GeometryBatch.failure(ofOne: error))
           }
+          if let part { try size.add(part.geometry) }
+          return .success(part)
         }
       } catch let error as EngineError { throw SpatialError(error) }
     }
-    return made.joined().enumerated().flatMap { index, result -> [(Part?, FeatureProtocol.FailedFeature?)] in
-      switch result {
-      case .success(let parts): parts.filter { !$0.geometry.isEmpty }.map { ($0, nil) }
-      case .failure(let error): [(nil, failure(index, error.message))]
-      }
+    var failed: [Int: RPCError] = [:]
+    for (feature, result) in zip(features, made.joined()) {
+      if case .failure(let error) = result { failed[feature] = failed[feature] ?? error }
     }
+    var results: [(Part?, FeatureProtocol.FailedFeature?)] = []
+    for (feature, result) in zip(features, made.joined()) {
+      if failed[feature] == nil, case .success(let part?) = result, !part.geometry.isEmpty { results.append((part, nil)) }
+    }
+    return results + failed.sorted { $0.key < $1.key }.map { (nil, failure($0.key, $0.value.message)) }
   }
 }

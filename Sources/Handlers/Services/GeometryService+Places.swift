@@ -17,7 +17,11 @@ extension GeometryService {
   ) throws -> ([GeometryProtocol.NearestPlace], [GeometryProtocol.GeometryFailure]?) {
     _ = try world.canonical(params.spatialReference)
     let point = try Wire.point(given)
-    let results = try GeometryBatch(params).results(worker, size: { _ in 128 }) { _, geometry, _ in nearest(geometry, point) }
+    let results = try GeometryBatch(params).results(worker, size: { _ in 128 }) { _, geometry, _ in
+      let place = nearest(geometry, point)
+      guard place.map({ $0.distance.isFinite && $0.point.x.isFinite && $0.point.y.isFinite }) ?? true else { throw GeometryBatch.beyondNumbers }
+      return place
+    }
     let places = results.enumerated().compactMap { index, result -> GeometryProtocol.NearestPlace? in
       guard let place = try? result?.get() else { return nil }
       return .init(
