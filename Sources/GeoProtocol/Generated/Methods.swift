@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "4c099d14178c5a42"
+  public static let hash = "38e7ff3ade0e64cd"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -509,9 +509,9 @@ public enum WireProtocol {
       "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "width", "height",
       "outSpatialReference"], required: [],
       errors: [.notLoaded, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
-      .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind, .unknownSpatialReference, .transformFailed,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .invalidGeometry, .contentModified]
+      .saveFailed, .pathRefused, .notAFile, .unknownFormat, .unknownId, .wrongKind, .unknownSpatialReference,
+      .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime,
+      .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/buffer", domain: "feature", shape: .task, since: "0.5.0",
@@ -1066,7 +1066,7 @@ public enum WireProtocol {
       "layout", "pick", "width", "height", "spatialReference", "extent", "layer"], required: ["layer"],
       errors: [.contentModified, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
       .invalidGeometry, .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists,
-      .saveFailed, .pathRefused, .notAFile]
+      .saveFailed, .pathRefused, .notAFile, .unknownFormat]
     ),
     MethodInfo(
       name: "layer/tile", domain: "layer", shape: .task, since: "0.7.0",
@@ -1394,7 +1394,7 @@ public enum WireProtocol {
       "layout", "pick", "width", "height", "spatialReference", "extent", "overlay"], required: ["overlay"],
       errors: [.contentModified, .unknownId, .unknownSpatialReference, .transformFailed, .invalidGeometry,
       .libraryMissing, .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused,
-      .notAFile]
+      .notAFile, .unknownFormat]
     ),
     MethodInfo(
       name: "overlay/tile", domain: "overlay", shape: .task, since: "0.7.0",
@@ -1723,7 +1723,8 @@ public enum WireProtocol {
       params: ["format", "pixelRatio", "path", "replace", "transparent", "background", "labels", "selection",
       "layout", "pick", "projection", "view", "width", "height", "location", "fences"], required: ["view"],
       errors: [.contentModified, .unknownId, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing,
-      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile]
+      .painterFailed, .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile,
+      .unknownFormat]
     ),
     MethodInfo(
       name: "view/renderSeries", domain: "view", shape: .task, since: "0.7.0",
@@ -1732,9 +1733,9 @@ public enum WireProtocol {
       "path", "replace", "transparent", "background", "labels", "selection", "layout", "pick", "view", "width",
       "height", "orderBy", "margin", "scale", "titleExpression", "location", "fences"], required: ["view"],
       errors: [.outOfRange, .readFailed, .readerFailed, .changedWhileRead, .libraryMissing, .painterFailed,
-      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile, .unknownId, .wrongKind,
-      .notLoaded, .unknownSpatialReference, .transformFailed, .expressionSyntax, .expressionType,
-      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
+      .pictureTooLarge, .resultTooLarge, .fileExists, .saveFailed, .pathRefused, .notAFile, .unknownFormat,
+      .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "view/labels", domain: "view", shape: .task, since: "0.7.0",

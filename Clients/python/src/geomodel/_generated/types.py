@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "4c099d14178c5a42"
+PROTOCOL_HASH = "38e7ff3ade0e64cd"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2854,7 +2854,9 @@ class FeatureExportResult(TypedDict):
     failedCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
     warnings: NotRequired[list[str]]
-    """GDAL's last warnings, at most 20; absent when there are none."""
+    """GDAL's last warnings, at most 20, and that a `spatialReference` has no effect; absent when there are
+    none.
+    """
     lost: NotRequired[list[FileAttribute]]
     """Attributes of the replaced file that the system did not allow to be kept."""
 
