@@ -22,7 +22,7 @@ extension FeatureDataset {
     guard let formats = formats(of: &stream), let columns = ArrowColumns(formats, layer) else { return 0 }
 
     var block = FeatureBlockBuilder(columns: layer.columns.map(\.kind))
-    var count = 0
+    var (count, last) = (0, Int64.min)
     while true {
       var batch = ArrowArray()
       guard stream.get_next(&stream, &batch) == 0 else {
@@ -31,13 +31,16 @@ extension FeatureDataset {
       }
       guard let release = batch.release else { break }
       defer { release(&batch) }
-      guard batch.length > 0 else {
-        // GDAL 3.6 gives batches without rows for ever behind what is damaged, and where a GeoPackage has fewer features than it says.
+      // Behind what is damaged, and where a GeoPackage has fewer features than it says, GDAL 3.6 gives batches without rows for ever, or
+      // the last row again and again.
+      let ids = ArrowColumn(batch, 0, "l").map { Array($0.values(Int64.self)) } ?? []
+      guard batch.length > 0, zip([last] + ids, ids).allSatisfy(<) else {
         call.forget()
         return count
       }
       try append(batch, columns, layer, after: count, to: &block)
       count += Int(batch.length)
+      last = ids.last ?? last
       if block.count > 0 { try send(&block) }
     }
     try checkEnd(of: layer, after: count)
