@@ -221,7 +221,7 @@ struct DerivedFeatures: Sendable {
     _ worker: Worker, isUnited: Bool = false, tools: @Sendable () throws -> Tools,
     _ body: @Sendable (FeatureRow, Geometry, borrowing GeometryCalculator, borrowing Tools) throws -> Geometry?
   ) throws -> DerivedParts {
-    let size = DerivedSize(isUnited ? Self.mostBytes : limit(worker))
+    let size = size(worker, isUnited: isUnited)
     return try parts(of: output, by: nil, worker) { rows, output in
       do {
         let calculator = try GeometryCalculator()
@@ -254,12 +254,12 @@ struct DerivedFeatures: Sendable {
   /// What geometries of a source or a file may take at most: as much as a process that reads a file has by default.
   private static let mostBytes = 4 << 30
 
-  /// The bytes that the numbers of the geometries may take: those of an answer have four characters at least.
-  func limit(_ worker: Worker) -> Int {
-    switch target {
-    case .features: min(2 * worker.work.resultBytes, Self.mostBytes)
-    case .source, .file: Self.mostBytes
-    }
+  /// The size of the geometries that are made, of which an answer has four characters of each number at least.
+  ///
+  /// - Parameter isUnited: whether the result is their union, which may be much smaller.
+  func size(_ worker: Worker, isUnited: Bool = false) -> DerivedSize {
+    if case .features = target, !isUnited { return DerivedSize(limit: worker.work.resultBytes, ofNumber: 4) }
+    return DerivedSize(limit: Self.mostBytes, ofNumber: 8)
   }
 
   /// Features as they are, in the reference of the result; those without a geometry, too.
@@ -323,14 +323,15 @@ struct DerivedFeatures: Sendable {
 /// The size of geometries that several threads make, which memory has to hold.
 final class DerivedSize: Sendable {
   private let limit: Int
+  private let ofNumber: Int
   private let bytes = Atomic(0)
 
-  init(_ limit: Int) { self.limit = limit }
+  init(limit: Int, ofNumber: Int) { (self.limit, self.ofNumber) = (limit, ofNumber) }
 
   /// Throws when there are too many bytes.
   func add(_ geometry: Geometry) throws {
     var count = 0
-    geometry.forEachPositions { count += $0.values.count * 8 }
+    geometry.forEachPositions { count += $0.values.count * ofNumber }
     guard bytes.wrappingAdd(count, ordering: .relaxed).newValue <= limit else { throw QueryError.resultTooLarge(limit: limit) }
   }
 }

@@ -411,7 +411,7 @@ private struct Combination: Sendable {
     failure: (Int, _ reason: String) -> FeatureProtocol.FailedFeature
   ) throws -> [(Part?, FeatureProtocol.FailedFeature?)] {
     let chunk = 64
-    let size = DerivedSize(derived.limit(worker))
+    let size = derived.size(worker)
     let made = try WorkShare(worker.work).concurrently((features.count + chunk - 1) / chunk) { number in
       do {
         let calculator = try GeometryCalculator()
