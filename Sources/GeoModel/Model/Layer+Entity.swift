@@ -25,6 +25,7 @@ extension Layer: Entity {
     if let raster = current.raster { result.raster?.loadStatus = raster.loadStatus }
     if let features = current.features {
       result.features?.schema = features.schema
+      result.features?.origin = features.origin
       result.features?.loadStatus = features.loadStatus
       // The features are the current ones, but the filters are the restored ones, so the count may have changed.
       result.features?.countSelected()

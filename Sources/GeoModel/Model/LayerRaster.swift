@@ -60,11 +60,9 @@ extension World {
   ///
   /// - Throws: if the raster lacks a band of the renderer.
   public mutating func finishLoad(_ id: LayerID, raster source: any RasterSource) throws(ModelError) -> Layer {
-    try change(id) { (layer) throws(ModelError) in
+    try finishLoad(id) { (layer) throws(ModelError) in
       try layer.raster?.renderer?.check(for: source.info, at: "/rasterRenderer")
       layer.raster?.source = source
-      layer.raster?.loadStatus = .loaded
     }
-    return try layers.require(id)
   }
 }

@@ -39,6 +39,8 @@ public enum SourceOrigin: Sendable {
   case file(FileOrigin)
   case inline([UInt8], reference: SpatialReference? = nil)
   case columns(ColumnData)
+
+  var isInline: Bool { if case .inline = self { true } else { false } }
 }
 
 /// Features that a client sent in columns: the only data of their source.

@@ -107,7 +107,8 @@ public enum FeatureProtocol {
     /// is refused with `layerExists`. The file is replaced atomically by a copy with the layer; it is made if there
     /// is none.
     case addLayer
-    /// As `addLayer`, but the layer takes the place of a layer or table of its name.
+    /// As `addLayer`, but the layer takes the place of a layer or table of its name. What was loaded of that stays as
+    /// it is: `layer/load` with `reload` reads it again.
     case replaceLayer
   }
 

@@ -1231,11 +1231,18 @@ public enum LayerProtocol {
       public var map: String?
       /// The scene: all its layers and tables.
       public var scene: String?
+      /// Reads again what is loaded already, as its file may have changed, or its source may have got more columns or
+      /// features; for `layer` alone. Until the answer the layer has the old features, and keeps them if the load
+      /// fails or is cancelled. Then `loadStatus` is sent to its observers even if no member differs, and selected
+      /// features stay so by their ids, if these are still there. Inline data and entities have nothing to read
+      /// again.
+      public var reload: Bool
 
-      public init(layer: String? = nil, map: String? = nil, scene: String? = nil) {
+      public init(layer: String? = nil, map: String? = nil, scene: String? = nil, reload: Bool = false) {
         self.layer = layer
         self.map = map
         self.scene = scene
+        self.reload = reload
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -1246,6 +1253,8 @@ public enum LayerProtocol {
         self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
         let scene = json["scene"]
         self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let reload = json["reload"]
+        self.reload = try reload.isPresent ? reload.bool() : false
       }
     }
 

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "38e7ff3ade0e64cd"
+  public static let hash = "ec631cc9206b1f5a"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -1020,7 +1020,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
-      params: ["layer", "map", "scene"], required: [],
+      params: ["layer", "map", "scene", "reload"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
       .addressFailed, .credentialsNeeded, .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer,
       .noGeometry, .unknownField, .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType,

@@ -418,7 +418,7 @@ package enum ParamMembers {
       "isPopupEnabled", "clear"
     ]),
     "layer/select": params(["layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode"]),
-    "layer/load": params(["layer", "map", "scene"]),
+    "layer/load": params(["layer", "map", "scene", "reload"]),
     "layer/cancelLoad": params(["layer", "map", "scene"]),
     "layer/retryLoad": params(["layer", "map", "scene", .init("credentials", .named { credentials })]),
     "layer/symbolFor": params(["layer", "ids", "scale"]),

@@ -351,7 +351,7 @@ public enum SourceProtocol {
   }
 
   /// Adds features to a source that was opened with columns, after those that it has. Loaded layers over it keep the
-  /// features that they have; others will load all of them.
+  /// features that they have until `layer/load` reloads them; others will load all of them.
   public enum AddColumns {
     public static let name: StaticString = "source/addColumns"
 

@@ -12,7 +12,12 @@ extension LayerService {
   package typealias LoadPlan = Plan<LayerProtocol.LoadResult>
 
   package static func load(_ params: Load.Params, in world: inout World) throws -> LoadPlan {
-    try plan(try LoadTarget(params.layer, params.map, params.scene), retry: false, in: &world)
+    let target = try LoadTarget(params.layer, params.map, params.scene)
+    guard params.reload else { return try plan(target, retry: false, in: &world) }
+    guard case .layer(let id) = target else {
+      throw RPCError(.invalidParams, "`reload` is for a layer.", path: "/params/reload", expected: "false, or `layer`")
+    }
+    return try plan(id, retry: false, again: true, nil, in: &world)
   }
 
   package static func retryLoad(_ params: RetryLoad.Params, in world: inout World) throws -> LoadPlan {
@@ -108,11 +113,12 @@ extension LayerService {
   }
 
   private static func plan(
-    _ id: LayerID, retry: Bool, _ credentials: Credentials?, in world: inout World
+    _ id: LayerID, retry: Bool, again: Bool = false, _ credentials: Credentials?, in world: inout World
   ) throws -> LoadPlan {
     let origin = try credentials.map { try openedOrigin(of: try world.layers.require(id)).with($0) }
-    guard case .read(let layer) = try world.beginLoad(id, retry: retry, from: origin) else {
-      return TaskPlan(.load(id)) { _ in { result($0, try $0.layers.require(id)) } }
+    guard case .read(let layer) = try world.beginLoad(id, retry: retry, again: again, from: origin) else {
+      // Not an attempt: neither does it wait for one that reads again, nor does such a one join it.
+      return TaskPlan(.edit) { _ in { result($0, try $0.layers.require(id)) } }
     }
     return TaskPlan(.load(id), abandon: { $0.abandonLoad(id) }) { worker in
       do {

@@ -10322,6 +10322,7 @@ class LayerMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         map: t.ObjectId | None = None,
         scene: t.ObjectId | None = None,
+        reload: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
@@ -10338,6 +10339,11 @@ class LayerMethods(AsyncCaller):
             layer: The layer or table; exactly one of `layer`, `map` and `scene`.
             map: The map: all its layers and tables.
             scene: The scene: all its layers and tables.
+            reload: Reads again what is loaded already, as its file may have changed, or its source may
+                have got more columns or features; for `layer` alone. Until the answer the layer has the old
+                features, and keeps them if the load fails or is cancelled. Then `loadStatus` is sent to its
+                observers even if no member differs, and selected features stay so by their ids, if these are
+                still there. Inline data and entities have nothing to read again. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -10386,6 +10392,7 @@ class LayerMethods(AsyncCaller):
                     "layer": layer,
                     "map": map,
                     "scene": scene,
+                    "reload": reload,
                     "meta": meta,
                 }
             ),
@@ -15082,7 +15089,7 @@ class SourceMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.SourceAddColumnsResult:
         """Adds features to a source that was opened with columns, after those that it has. Loaded layers over
-        it keep the features that they have; others will load all of them.
+        it keep the features that they have until `layer/load` reloads them; others will load all of them.
 
         Args:
             source: The source.

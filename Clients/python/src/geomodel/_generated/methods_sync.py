@@ -10260,6 +10260,7 @@ class LayerMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         map: t.ObjectId | None = None,
         scene: t.ObjectId | None = None,
+        reload: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
@@ -10276,6 +10277,11 @@ class LayerMethods(SyncCaller):
             layer: The layer or table; exactly one of `layer`, `map` and `scene`.
             map: The map: all its layers and tables.
             scene: The scene: all its layers and tables.
+            reload: Reads again what is loaded already, as its file may have changed, or its source may
+                have got more columns or features; for `layer` alone. Until the answer the layer has the old
+                features, and keeps them if the load fails or is cancelled. Then `loadStatus` is sent to its
+                observers even if no member differs, and selected features stay so by their ids, if these are
+                still there. Inline data and entities have nothing to read again. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -10324,6 +10330,7 @@ class LayerMethods(SyncCaller):
                     "layer": layer,
                     "map": map,
                     "scene": scene,
+                    "reload": reload,
                     "meta": meta,
                 }
             ),
@@ -14999,7 +15006,7 @@ class SourceMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.SourceAddColumnsResult:
         """Adds features to a source that was opened with columns, after those that it has. Loaded layers over
-        it keep the features that they have; others will load all of them.
+        it keep the features that they have until `layer/load` reloads them; others will load all of them.
 
         Args:
             source: The source.

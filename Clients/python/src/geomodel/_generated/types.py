@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "38e7ff3ade0e64cd"
+PROTOCOL_HASH = "ec631cc9206b1f5a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2255,7 +2255,8 @@ IfFileExists = Literal["error", "replace", "addLayer", "replaceLayer"]
 `addLayer`: Add the layer to the GeoPackage. Its other layers and tables stay as they are; a layer or table of
 that name is refused with `layerExists`. The file is replaced atomically by a copy with the layer; it is made
 if there is none.
-`replaceLayer`: As `addLayer`, but the layer takes the place of a layer or table of its name.
+`replaceLayer`: As `addLayer`, but the layer takes the place of a layer or table of its name. What was loaded
+of that stays as it is: `layer/load` with `reload` reads it again.
 """
 
 CSVGeometry = Literal["xy", "wkt"]
