@@ -103,13 +103,15 @@ private struct LineSide {
     return isBeside ? place : nil
   }
 
-  /// Whether the segment of a line next to a place on a side of it is there: a bend is where it does not turn to, an end is on no side.
+  /// Whether the segment of a line next to a place on a side of it is there: a sharp bend is
+  /// where it does not turn to, an end is on no side.
   private func isBeside(_ place: SIMD2<Double>, _ index: Int, _ part: Double) -> Bool {
     guard let before = part > 0 ? index : self.index(index - 1), let after = part < 1 ? index : self.index(index + 1) else { return false }
     let (one, other) = (ways[before], ways[after])
     let (turn, along) = (cross(one, other), (one * other).sum())
-    if abs(turn) > roundedPart * abs(along) { return turn * distance < 0 }
-    return along < 0 || cross(ways[index], place - points[index]) * distance > 0
+    if along > 0 { return cross(ways[index], place - points[index]) * distance > 0 }
+    // Where it goes back, both sides are one.
+    return turn * distance < 0 || abs(turn) <= roundedPart * -along
   }
 
   private func index(_ index: Int) -> Int? {
