@@ -148,6 +148,48 @@ import Testing
   }
 }
 
+@Suite struct `Lines beside lines` {
+  private func beside(_ line: Geometry, _ distance: Double, _ join: GeometryOperation.Join = .round) throws -> Geometry {
+    try GeometryCalculator()(.offset(distance, quadrantSegments: 8, join: join, mitreLimit: 5), [line]).geometries[0]
+  }
+
+  @Test(arguments: [GeometryOperation.Join.round, .mitre]) func `no place is nearer than the distance`(join: GeometryOperation.Join) throws {
+    var (random, made) = (SplitMix64(state: 5), 0)
+    for _ in 0..<100 {
+      let points = (0..<Int.random(in: 2...8, using: &random)).map { _ in
+        SIMD2(Double.random(in: 0...100, using: &random), Double.random(in: 0...100, using: &random))
+      }
+      let distance = Double.random(in: 1...15, using: &random) * (Bool.random(using: &random) ? 1 : -1)
+      func gap(_ place: SIMD2<Double>) -> Double {
+        zip(points, points.dropFirst()).map { start, end in
+          let way = end - start
+          let rest = place - start - way * min(max(((place - start) * way).sum() / (way * way).sum(), 0), 1)
+          return (rest * rest).sum().squareRoot()
+        }.min() ?? 0
+      }
+      try beside(.lineString(Positions(points.map { Point(x: $0.x, y: $0.y) })), distance, join).forEachPositions { line in
+        for (start, end) in zip(line.points, line.points.dropFirst()) {
+          for part in 0...8 {
+            let share = Double(part) / 8
+            let place = SIMD2(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))
+            // Chords of a quarter's eighth, or half as long again.
+            #expect(gap(place) >= 0.985 * abs(distance))
+          }
+          made += 1
+        }
+      }
+    }
+    #expect(made > 100)
+  }
+
+  @Test func `gentle bends are on one side`() throws {
+    let line = Geometry.lineString(Positions((0..<2000).map { Point(x: Double($0) / 2, y: 1000 * sin(Double($0) / 600)) }))
+    for distance in [50.0, -50] {
+      guard case .lineString = try beside(line, distance) else { throw Unexpected() }
+    }
+  }
+}
+
 @Suite struct `Proofs that polygons are valid` {
   @Test(arguments: 0..<20) func `what is proved valid is valid for GEOS`(seed: UInt64) throws {
     var random = SplitMix64(state: seed)

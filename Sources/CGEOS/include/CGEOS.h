@@ -20,7 +20,7 @@
   X(GEOSGeom_createPolygon_r) X(GEOSGeom_createEmptyPolygon_r) X(GEOSGeom_createCollection_r) \
   X(GEOSBufferParams_create_r) X(GEOSBufferParams_destroy_r) X(GEOSBufferParams_setEndCapStyle_r) \
   X(GEOSBufferParams_setJoinStyle_r) X(GEOSBufferParams_setMitreLimit_r) X(GEOSBufferParams_setQuadrantSegments_r) \
-  X(GEOSBufferParams_setSingleSided_r) X(GEOSBufferWithParams_r) X(GEOSOffsetCurve_r) X(GEOSUnion_r) X(GEOSDifference_r) \
+  X(GEOSBufferParams_setSingleSided_r) X(GEOSBufferWithParams_r) X(GEOSUnion_r) X(GEOSDifference_r) \
   X(GEOSSymDifference_r) X(GEOSConvexHull_r) X(GEOSConcaveHull_r) X(GEOSMinimumRotatedRectangle_r) \
   X(GEOSMinimumBoundingCircle_r) X(GEOSMaximumInscribedCircle_r) X(GEOSMakeValidParams_create_r) \
   X(GEOSMakeValidParams_destroy_r) X(GEOSMakeValidParams_setMethod_r) X(GEOSMakeValidWithParams_r) X(GEOSBoundary_r) \

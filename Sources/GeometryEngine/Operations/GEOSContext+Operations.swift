@@ -37,10 +37,7 @@ extension GEOSContext {
       .symmetricDifference where operands.contains(where: \.isMixed):
       return try mixed(operation.kind, operands)
     case .buffer: return try one(operands[0], "buffer") { buffered($0, numbers) }
-    case .offset:
-      return try one(operands[0], "offset") {
-        geos.pointee.GEOSOffsetCurve_r(handle, $0, numbers[0], Int32(numbers[1]), Int32(numbers[2]), numbers[3])
-      }
+    case .offset: return GeometryOutcome([try beside(operands[0], numbers)])
     case .union:
       return try one(operands.count == 1 ? operands[0] : .collection(operands), "union") { geos.pointee.GEOSUnaryUnion_r(handle, $0) }
     case .intersection: return try two(operands, "intersection") { geos.pointee.GEOSIntersection_r(handle, $0, $1) }
@@ -145,7 +142,7 @@ extension GEOSContext {
     return geos.pointee.GEOSUnaryUnion_r(handle, all)
   }
 
-  private func buffered(_ shape: OpaquePointer, _ numbers: [Double]) -> OpaquePointer? {
+  func buffered(_ shape: OpaquePointer, _ numbers: [Double]) -> OpaquePointer? {
     let count = geos.pointee.GEOSGetNumGeometries_r(handle, shape)
     let isShrunk = numbers[0] < 0 && geos.pointee.GEOSGeomTypeId_r(handle, shape) == Int32(GEOS_GEOMETRYCOLLECTION.rawValue)
     if count > (isShrunk ? 1 : Self.bufferedTogether), numbers[5] == 0 { return bufferedApart(shape, numbers, count) }

@@ -80,7 +80,7 @@ public struct GeometryOperation: Hashable, Sendable {
     let each: Double =
       switch kind {
       case .buffer: 400 * max(numbers[1], 1) + 1_500
-      case .offset: 400 * max(numbers[1], 1) + 3_000
+      case .offset: 800 * max(numbers[1], 1) + 10_000
       case .labelPoint: 20_000
       case .union, .intersection, .difference, .symmetricDifference, .cut, .autoComplete, .simplify, .generalize: 2_000
       case .snap: 6_000
