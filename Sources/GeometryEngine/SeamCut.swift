@@ -13,9 +13,16 @@ extension Geometry {
     if case .collection(let parts) = self {
       return .collection(try parts.map { part throws(EngineError) in try part.cut(at: seam) })
     }
-    guard let box = envelope, seam.exceeds(box) else { return self }
+    guard let box = envelope, seam.exceeds(box) || hasHolesBeyond(seam) else { return self }
     var found: [Geometry] = []
     for piece in pieces {
+      let (piece, holes) = piece.parted(seam)
+      guard holes.isEmpty else {
+        let holes = Geometry.multiPolygon(holes.map { [$0] })
+        try holes.charge()
+        found += try GeometryEngine.difference(of: piece.cut(at: seam), less: holes.cut(at: seam)).flattened.flatMap(\.pieces)
+        continue
+      }
       guard let box = piece.envelope, seam.exceeds(box) else {
         found.append(piece)
         continue
@@ -38,15 +45,36 @@ extension Geometry {
     }
   }
 
+  /// Whether holes of a polygon around the world go on beyond its shell, which begins and ends elsewhere: then it is no valid polygon
+  /// until it is cut.
+  package func hasHolesBeyond(_ seam: Seam) -> Bool {
+    guard dimension == 2, let box = envelope, seam.isGirdled(by: box) else { return false }
+    return pieces.contains { !$0.parted(seam).holes.isEmpty }
+  }
+
+  /// A polygon around the world apart from its holes that reach the sides of its shell.
+  private func parted(_ seam: Seam) -> (Geometry, holes: [Positions]) {
+    guard case .polygon(let rings) = self, rings.count > 1, let box = Geometry.polygon([rings[0]]).envelope, seam.isGirdled(by: box)
+    else { return (self, []) }
+    func reaches(_ hole: Positions) -> Bool {
+      Geometry.polygon([hole]).envelope.map { $0.xMin <= box.xMin || $0.xMax >= box.xMax } ?? false
+    }
+    return (.polygon([rings[0]] + rings.dropFirst().filter { !reaches($0) }), rings.dropFirst().filter(reaches))
+  }
+
+  private func charge() throws(EngineError) {
+    let cost = RelationCost.alone(self, limit: RelationAllowance.current?.countLimit ?? RelationAllowance.most)
+    try RelationAllowance.charge(cost)
+    guard cost < RelationAllowance.most else { throw .failed(operation: "cut", reason: "It crosses itself too often to be cut.") }
+  }
+
   private func clipped(to window: Envelope) throws(EngineError) -> Geometry {
     switch self {
     case .lineString(let line): return .multiLineString(line.clipped(fromX: window.xMin, toX: window.xMax))
     case .polygon: break
     case .point, .multiPoint, .multiLineString, .multiPolygon, .collection: return self
     }
-    let cost = RelationCost.alone(self, limit: RelationAllowance.current?.countLimit ?? RelationAllowance.most)
-    try RelationAllowance.charge(cost)
-    guard cost < RelationAllowance.most else { throw .failed(operation: "cut", reason: "It crosses itself too often to be cut.") }
+    try charge()
     let found = try GeometryEngine.intersection(of: self, with: Geometry(window))
     // Lines and points where it touches the edge are no area.
     return .multiPolygon(found.flattened.flatMap(\.polygons))
@@ -88,6 +116,15 @@ extension Positions {
 }
 
 extension GeometryEngine {
+  /// Polygons without others. Z is kept and interpolated.
+  fileprivate static func difference(of first: Geometry, less second: Geometry) throws(EngineError) -> Geometry {
+    try made(of: first) { (context, first) throws(EngineError) in
+      let other = try GEOSShape(second, in: context)
+      let (left, right) = (first.handle, other.handle)
+      return try GEOSShape(of: "cut", in: context) { context.geos.pointee.GEOSDifference_r(context.handle, left, right) }
+    }
+  }
+
   /// What two polygons have in common. Z is kept and interpolated.
   fileprivate static func intersection(of first: Geometry, with second: Geometry) throws(EngineError) -> Geometry {
     try made(of: first) { (context, first) throws(EngineError) in

@@ -5,6 +5,7 @@ import FeatureStore
 import Filtering
 import GeoModel
 import Geometry
+import GeometryEngine
 import SpatialRelations
 import Synchronization
 
@@ -22,6 +23,8 @@ struct SpatialFilter: Sendable {
   /// Transforms features to the reference of the geometry; nil if they have the same reference.
   private let projector: GeometryProjector?
   private let predicate: LazyPredicate
+  /// The edge of the geometry's reference.
+  private let seam: Seam?
 
   init?(_ question: FeatureQuestion, _ world: borrowing World) throws {
     guard let shape = question.geometry else { return nil }
@@ -29,6 +32,7 @@ struct SpatialFilter: Sendable {
     let reference = question.reference ?? features
     let wrap = WorldWrap(try world.transformer.describe(reference), world.transformer)
     let geometry = try Self.geometry(shape, wrap)
+    seam = wrap?.seam
     let isOwn = reference == features
     let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.reach : nil) ?? [0] } ?? [0]
     projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
@@ -84,10 +88,16 @@ struct SpatialFilter: Sendable {
         continue
       }
       do throws(SpatialError) {
-        if try predicate.holds(for: moved) == true { kept.append(row) }
+        if try predicate.holds(for: valid(moved)) == true { kept.append(row) }
       } catch { throw error.of(feature.id) }
     }
     return kept
+  }
+
+  /// Around the world only what is cut at its edge is valid where holes reach beyond the shell.
+  private func valid(_ moved: Geometry) throws(SpatialError) -> Geometry {
+    guard let seam, moved.hasHolesBeyond(seam) else { return moved }
+    do throws(EngineError) { return try moved.cut(at: seam) } catch { throw SpatialError(error) }
   }
 }
 

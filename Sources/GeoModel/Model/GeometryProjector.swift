@@ -153,8 +153,7 @@ extension Positions {
     let middle = (poles.lowerBound + poles.upperBound) / 2
     let pole = (box.yMin + box.yMax) / 2 < middle ? poles.lowerBound : poles.upperBound
     let (first, last) = (self[0], self[count - 1])
-    return Positions(
-      points.map { Point(x: $0.x, y: $0.y) }
-        + [Point(x: last.x, y: pole), Point(x: first.x, y: pole), Point(x: first.x, y: first.y)])
+    func moved(_ point: Point) -> Point { Point(x: point.x, y: pole, z: point.z, m: point.m) }
+    return Positions(points + [moved(last), moved(first), first])
   }
 }

@@ -127,6 +127,9 @@ struct GeometryUnion: Sendable {
 }
 
 extension GeometryUnion {
+  /// What the buffers of the parts may take before they are united: as much as a process that computes has by default.
+  private static let mostBytes = 1 << 30
+
   /// The area around one geometry. Many parts are buffered apart and united where they are connected: GEOS takes gigabytes for 100,000
   /// that are not.
   static func buffered(
@@ -135,11 +138,14 @@ extension GeometryUnion {
     let parts = geometry.singles
     guard parts.count > 64, operation.numbers[5] == 0 else { return try calculate(operation, [geometry]).whole }
     let chunk = 256
+    let size = DerivedSize(limit: mostBytes, ofNumber: 8)
     let buffers = try WorkShare(worker.work).concurrently((parts.count + chunk - 1) / chunk) { number in
       let calculate = try GeometryCalculator()
       return try parts[number * chunk..<min((number + 1) * chunk, parts.count)].map { part in
         try worker.checkCancelled()
-        return try calculate(operation, [part]).whole
+        let buffer = try calculate(operation, [part]).whole
+        try size.add(buffer)
+        return buffer
       }
     }
     let area = try GeometryUnion(mends: true)(Array(buffers.joined()), worker)
