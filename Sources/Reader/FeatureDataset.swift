@@ -48,7 +48,9 @@ struct FeatureDataset: ~Copyable {
       gdal: gdal, handle: handle, driver: driver, files: files, options: options, decoder: decoder,
       call: call)
     // After a premature end of the file, drivers may return a dataset with the part that they have read.
-    if let reason = call.complaint { throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason) }
+    if let reason = call.complaint ?? (driver == .kml ? files.archiveFault : nil) {
+      throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason)
+    }
     let result = try body(dataset)
     files.reached(1)
     return result

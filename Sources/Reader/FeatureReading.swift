@@ -35,6 +35,9 @@ extension FeatureDataset {
     if driver.record.statesCount, let expected = layer.description.featureCount, expected != count {
       throw failure(layer, "the file ends after \(count) of \(expected) features")
     }
+    if driver == .csv, let line = files.swallowingLine(after: count) {
+      throw failure(layer, "the row of line \(line) has a quotation mark that is not closed")
+    }
   }
 
   func failure(_ layer: FeatureLayer, _ reason: String) -> ReadError {
