@@ -16,6 +16,8 @@ final class PixelFile {
   private let gdal: GDAL
   private let dataset: GDALDatasetH
   private let files: ReaderFiles
+  /// Why a tile in a database cannot be read: GDAL goes on without it, keeps the hole, and complains of it once.
+  private var hole: String?
 
   /// - Parameter table: of tiles in a GeoPackage; nil for its only one.
   init(_ files: ReaderFiles, table: String?) throws(ReadError) {
@@ -126,7 +128,10 @@ final class PixelFile {
       }
       return true
     }
-    guard isRead else { throw .readFailed(driver: nil, path: "", layer: nil, reason: call.complaint ?? "no reason given") }
+    if ["MBTiles", "GPKG"].contains(description.driver) { hole = hole ?? call.complaint }
+    guard isRead, hole == nil else {
+      throw .readFailed(driver: nil, path: "", layer: nil, reason: hole ?? call.complaint ?? "no reason given")
+    }
     return bytes
   }
 

@@ -31,6 +31,7 @@ extension ReaderFiles {
   func swallowingLine(after count: Int) -> Int? {
     guard let file = mainDescriptor else { return nil }
     let bytes = range(file)
+    guard isQuestionable(file, bytes) else { return nil }
     // GDAL reads a line to its first zero, rows to the line that makes their quotation marks even, and no empty lines.
     var (line, row, rows, quotes, isEmpty, isCut) = (1, 1, 0, 0, true, false)
     var (at, rest) = (bytes.lowerBound, 0)
@@ -53,5 +54,20 @@ extension ReaderFiles {
     if !isEmpty { rest += 1 }
     // Where GDAL sees no quotation in it, there is a row of each line.
     return quotes & 1 == 1 && rest > 1 && count < rows + rest - 1 ? row : nil
+  }
+
+  /// Whether there are an odd number of quotation marks, or zeros: quick, as few files have them.
+  private func isQuestionable(_ file: CInt, _ bytes: Range<Int>) -> Bool {
+    var (quotes, hasZero) = (0, false)
+    for at in stride(from: bytes.lowerBound, to: bytes.upperBound, by: 1 << 20) {
+      guard let part = readExactly(file, at: at, count: min(1 << 20, bytes.upperBound - at)) else { return false }
+      part.withUnsafeBytes { part in
+        guard var next = part.baseAddress else { return }
+        let end = next + part.count
+        hasZero = hasZero || memchr(next, 0, part.count) != nil
+        while let mark = memchr(next, CInt(UInt8(ascii: "\"")), end - next) { (quotes, next) = (quotes + 1, UnsafeRawPointer(mark) + 1) }
+      }
+    }
+    return hasZero || quotes & 1 == 1
   }
 }
