@@ -813,7 +813,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// The line at a distance beside a line: to its left, to its right with a negative distance.
+  /// The line at a distance beside a line: to its left, to its right with a negative distance. It has several parts
+  /// where it is cut off or crosses itself, and is closed beside a closed line; of polygons it is the outline.
   public enum Offset {
     public static let name: StaticString = "geometry/offset"
 

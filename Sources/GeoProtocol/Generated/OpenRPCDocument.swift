@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e59b364996928ce1"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"c1b47c739cc679de"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1951,7 +1951,7 @@ public enum OpenRPCDocument {
 {"name":"distance","value":1},\#
 {"name":"cap","value":"flat"},\#
 {"name":"join","value":"mitre"}],"result":{"name":"result","value":{"geometry":{"type":"Polygon","coordinates":[[[3,1],[0,1],[0,-1],[5,-1],[5,4],[3,4],[3,1]]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/offset","summary":"The line at a distance beside a line: to its left, to its right with a negative distance.","description":"The line at a distance beside a line: to its left, to its right with a negative distance.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"distance","description":"The distance.","required":true,"schema":{"type":"number"},\#
+{"name":"geometry/offset","summary":"The line at a distance beside a line: to its left, to its right with a negative distance.","description":"The line at a distance beside a line: to its left, to its right with a negative distance. It has several parts where it is cut off or crosses itself, and is closed beside a closed line; of polygons it is the outline.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"distance","description":"The distance.","required":true,"schema":{"type":"number"},\#
 "x-unit":"unit of the spatial reference"},\#
 {"name":"geometry","description":"One geometry.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"geometries","description":"Several: each gives a result of its own, or a failure.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#

@@ -6345,7 +6345,9 @@ class GeometryMethods(SyncCaller):
         mitre_limit: float | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
-        """The line at a distance beside a line: to its left, to its right with a negative distance.
+        """The line at a distance beside a line: to its left, to its right with a negative distance. It has
+        several parts where it is cut off or crosses itself, and is closed beside a closed line; of
+        polygons it is the outline.
 
         Args:
             distance: The distance. (unit of the spatial reference)
