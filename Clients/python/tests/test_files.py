@@ -81,6 +81,27 @@ class ScarcityTests(unittest.IsolatedAsyncioTestCase):
 
 
 @needs_server
+class QuotationTests(unittest.IsolatedAsyncioTestCase):
+    """A quotation mark that nothing closes makes one row of all lines behind it."""
+
+    async def test_rows_of_csv_are_not_lost_in_silence(self) -> None:
+        async def count(text: str) -> int:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "rows.csv"
+                path.write_text("x,y,name\n" + text)
+                async with geomodel.launch(SERVER) as server:
+                    await server.map.create(id="m")
+                    await server.source.open(id="s", path=path, x_field="x", y_field="y")
+                    await server.layer.add(id="l", map="m", source="s")
+                    return (await server.layer.load(layer="l"))["featureCount"]
+
+        # Newer GDALs open no such file.
+        with self.assertRaises((geomodel.errors.ReadFailedError, geomodel.errors.OpenFailedError)):
+            await count('1,2,a\n3,4,"b\n5,6,c\n7,8,d\n')
+        self.assertEqual(await count('1,2,"a\nb"\n3,4,"5"""\n'), 2)
+
+
+@needs_server
 class LiveDatabaseTests(unittest.IsolatedAsyncioTestCase):
     async def test_a_database_in_use_shows_its_committed_rows(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
