@@ -56,8 +56,15 @@ extension Geometry {
   private func parted(_ seam: Seam) -> (Geometry, holes: [Positions]) {
     guard case .polygon(let rings) = self, rings.count > 1, let box = Geometry.polygon([rings[0]]).envelope, seam.isGirdled(by: box)
     else { return (self, []) }
+    // Those sides go to a pole; the shell may go on beyond them elsewhere.
+    let shell = rings[0]
+    let sides = (1..<max(shell.count, 1)).compactMap { index -> Double? in
+      let (start, end) = (shell[index - 1], shell[index])
+      return start.x == end.x && [start.y, end.y].contains { $0 == box.yMin || $0 == box.yMax } ? start.x : nil
+    }
     func reaches(_ hole: Positions) -> Bool {
-      Geometry.polygon([hole]).envelope.map { $0.xMin <= box.xMin || $0.xMax >= box.xMax } ?? false
+      guard let own = Geometry.polygon([hole]).envelope else { return false }
+      return own.xMin <= box.xMin || own.xMax >= box.xMax || sides.contains { own.xMin <= $0 && own.xMax >= $0 }
     }
     return (.polygon([rings[0]] + rings.dropFirst().filter { !reaches($0) }), rings.dropFirst().filter(reaches))
   }

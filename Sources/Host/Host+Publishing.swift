@@ -155,9 +155,11 @@ extension Host {
 
   /// Minimum number of features of a bulk edit.
   private static let bulk = 50_000
+  /// What a client leaves is as much as that of some features.
+  static let featuresOfClient = 100
 
-  /// Trims the allocator's memory after bulk edits. Delayed while further ones arrive, since they reuse the memory.
-  private func trimLater(_ count: Int) {
+  /// Trims the allocator's memory after bulk edits and many clients. Delayed while further ones arrive, since they reuse the memory.
+  func trimLater(_ count: Int) {
     untrimmed += count
     guard untrimmed >= Self.bulk else { return }
     isTrimmingPutOff = trimming != nil

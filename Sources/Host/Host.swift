@@ -145,7 +145,10 @@ public final class Host {
   }
 
   /// Forgets a client, whose session has ended.
-  func disconnect(_ client: ObjectIdentifier) { clients.removeAll { $0.id == client } }
+  func disconnect(_ client: ObjectIdentifier) {
+    clients.removeAll { $0.id == client }
+    trimLater(Self.featuresOfClient)
+  }
 
   /// Runs `body` as one turn of every client's session.
   func turn(_ body: () -> Void) { turn(clients[...], body) }

@@ -152,8 +152,15 @@ extension Positions {
     guard count >= 4, abs(self[count - 1].x - self[0].x) > wrap.width / 2, let box else { return self }
     let middle = (poles.lowerBound + poles.upperBound) / 2
     let pole = (box.yMin + box.yMax) / 2 < middle ? poles.lowerBound : poles.upperBound
-    let (first, last) = (self[0], self[count - 1])
-    func moved(_ point: Point) -> Point { Point(x: point.x, y: pole, z: point.z, m: point.m) }
-    return Positions(points + [moved(last), moved(first), first])
+    // Between the pole and the position next to it there is nothing of the ring.
+    let start = (0..<count).min { abs(self[$0].y - pole) < abs(self[$1].y - pole) } ?? 0
+    let turn = self[count - 1].x - self[0].x
+    func moved(_ point: Point, by turn: Double = 0, to y: Double? = nil) -> Point {
+      Point(x: point.x + turn, y: y ?? point.y, z: point.z, m: point.m)
+    }
+    let first = self[start]
+    return Positions(
+      points[start...] + points[..<(start + 1)].dropFirst().map { moved($0, by: turn) }
+        + [moved(first, by: turn, to: pole), moved(first, to: pole), first])
   }
 }

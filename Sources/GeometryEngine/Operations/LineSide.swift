@@ -12,7 +12,7 @@ extension GEOSContext {
       for polygon in part.polygons { made += try outlines(.polygon(polygon), numbers, numbers[0]).map { Positions($0) } }
       guard part.dimension == 1 else { continue }
       for line in part.lines {
-        let points = line.points.map { Point(x: $0.x, y: $0.y) }.withoutRepeats
+        let points = line.points.map { Point(x: $0.x, y: $0.y) }.apart(by: abs(numbers[0]) * 1e-6)
         guard points.count > 1 else { continue }
         guard numbers[0] != 0 else {
           made.append(Positions(points))
@@ -34,6 +34,22 @@ extension GEOSContext {
     let round = Double(GeometryOperation.Cap.round.rawValue)
     let buffer = try one(part, "offset") { buffered($0, [distance, numbers[1], round, numbers[2], numbers[3], 0]) }
     return buffer.geometries[0].polygons.joined().map { $0.points.map { Point(x: $0.x, y: $0.y) } }
+  }
+}
+
+extension [Point] {
+  /// The positions of a line without those that are as near to the one before as rounding is, but the ends.
+  fileprivate func apart(by gap: Double) -> [Point] {
+    let whole = withoutRepeats
+    guard let last = whole.last else { return whole }
+    func isApart(_ one: Point, _ other: Point) -> Bool { Swift.max(abs(one.x - other.x), abs(one.y - other.y)) > gap }
+    var apart: [Point] = []
+    for point in whole where apart.last.map({ isApart($0, point) }) ?? true { apart.append(point) }
+    if let end = apart.last, end != last {
+      if apart.count > 1 { apart.removeLast() }
+      apart.append(last)
+    }
+    return apart
   }
 }
 

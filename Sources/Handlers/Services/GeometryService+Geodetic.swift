@@ -16,9 +16,12 @@ struct Globe: Sendable {
   let reference: SpatialReference
   let transformer: any CoordinateTransformer
   let geodesy: any Geodesy
+  /// Nil on WGS 84.
+  private let projector: GeometryProjector?
 
   init(_ reference: SpatialReference, in world: World) {
     (self.reference, transformer, geodesy) = (reference, world.transformer, world.geodesy)
+    projector = reference == .wgs84 ? nil : try? GeometryProjector(from: reference, to: .wgs84, transformer)
   }
 
   /// - Throws: `invalidParams` without a reference.
@@ -31,13 +34,26 @@ struct Globe: Sendable {
     self.init(reference, in: world)
   }
 
+  /// Lines across the antimeridian go on beyond it, as their sides take the shorter way.
   func placed(_ geometry: Geometry) throws -> Geometry {
-    reference == .wgs84 ? geometry : try transformer.transform(geometry, from: reference, to: .wgs84)
+    if geometry.dimension == 1 { return try whole(geometry) }
+    return reference == .wgs84 ? geometry : try transformer.transform(geometry, from: reference, to: .wgs84)
+  }
+
+  /// The same, with rings around a pole closed along it: valid areas if they are cut at the antimeridian then.
+  func whole(_ geometry: Geometry, isCut: Bool = false) throws -> Geometry {
+    guard let found = try projector?.unbroken(geometry, checking: {}) else { return geometry }
+    return try found.edge.flatMap { isCut && geometry.dimension == 2 ? try found.geometry.cut(at: $0) : nil } ?? found.geometry
+  }
+
+  /// Whether it is an area that may lie across the antimeridian or around a pole, in a reference where no side is longer than it looks.
+  func isTurned(_ geometry: Geometry) throws -> Bool {
+    try geometry.dimension == 2 && projector?.unbroken(geometry, checking: {}).edge != nil
   }
 
   /// The same where something is made of it: an error before that if there is no such latitude.
-  func checked(_ geometry: Geometry) throws -> Geometry {
-    let placed = try placed(geometry)
+  func checked(_ geometry: Geometry, whole isWhole: Bool = false) throws -> Geometry {
+    let placed = try isWhole ? whole(geometry, isCut: true) : placed(geometry)
     guard let box = placed.envelope, max(-box.yMin, box.yMax) > 90 else { return placed }
     var latitudes: [Double] = []
     placed.forEachPositions { line in latitudes += line.points.map(\.y) }
@@ -63,12 +79,22 @@ extension GeometryService {
   /// A geometry made on the ellipsoid of each.
   private static func placed(
     _ params: some GeometryProtocol.GeometryOperands, in world: World,
-    _ body: @escaping @Sendable (_ geometry: Geometry, CurveTracer, borrowing GeometryCalculator) throws -> Geometry
+    _ body: @escaping @Sendable (_ geometry: Geometry, CurveTracer) throws -> Geometry
   ) throws -> Plan<GeometryProtocol.GeometryResult> {
     let globe = try Globe(params.spatialReference, in: world)
     return TaskPlan { worker in
-      try GeometryBatch(params).made(worker) { _, geometry, calculate in
-        try tracing { try globe.back(try body(try globe.checked(geometry), globe.tracer(worker), calculate)) }
+      try GeometryBatch(params).made(worker) { _, geometry, _ in
+        func made(_ geometry: Geometry) throws -> Geometry {
+          try globe.back(try body(try globe.checked(geometry), globe.tracer(worker)))
+        }
+        guard try globe.isTurned(geometry) else { return try tracing { try made(geometry) } }
+        // Around a pole rings end a turn away from their start, as lines may.
+        return try tracing {
+          try geometry.mapPositions { ring in
+            guard ring.count > 1, case .lineString(let line) = try made(.lineString(ring)) else { return ring }
+            return ring[ring.count - 1] == ring[0] ? Positions(line.points.dropLast() + [line[0]]) : line
+          }
+        }
       }
     }
   }
@@ -121,7 +147,7 @@ extension GeometryService {
     }
     return try tracing {
       try GeodeticRegion(globe.tracer(worker), curve, within: deviation, of: distance)
-        .area(around: globe.checked(geometry), distance, mends: mends, calculate)
+        .area(around: globe.checked(geometry, whole: true), distance, mends: mends, calculate)
     }
   }
 
@@ -143,7 +169,7 @@ extension GeometryService {
   ) throws -> Plan<GeometryProtocol.GeometryResult> {
     let (a, azimuth, deviation) = (axes.radius, axes.axisAzimuth, axes.maxDeviation)
     let b = axes.crossRadius ?? a
-    return try placed(params, in: world) { geometry, tracer, _ in
+    return try placed(params, in: world) { geometry, tracer in
       guard case .point(let center?) = geometry else {
         throw RPCError(.invalidGeometry, "Only points are centers.", path: "/params/geometry", expected: "a point")
       }
@@ -164,12 +190,12 @@ extension GeometryService {
     }
     let density = params.maxSegmentLength.map(CurveTracer.Density.length) ?? .deviation(params.maxDeviation ?? 1)
     let curve = GeodeticCurve(params.curve)
-    return try placed(params, in: world) { geometry, tracer, _ in try tracer.densified(geometry, curve, density) }
+    return try placed(params, in: world) { geometry, tracer in try tracer.densified(geometry, curve, density) }
   }
 
   package static func geodeticMove(_ params: GeodeticMove.Params, in world: inout World) throws -> Plan<GeodeticMove.Result> {
     let (azimuth, distance, geodesy) = (params.azimuth, params.distance, world.geodesy)
-    return try placed(params, in: world) { geometry, _, _ in
+    return try placed(params, in: world) { geometry, _ in
       try geometry.mapPositions { positions in
         var moved = positions
         let stride = positions.stride
@@ -203,8 +229,8 @@ extension GeometryService {
     return TaskPlan { worker in
       let meter = try globe.meter()
       return try GeometryBatch(params).measured(worker) { _, geometry, _ in
-        let geometry = try globe.placed(geometry)
-        return try geometry.flattened.reduce(0.0) { sum, part in
+        try geometry.flattened.reduce(0.0) { sum, part in
+          let part = try globe.placed(globe.isTurned(part) ? .multiLineString(part.polygons.flatMap(\.self)) : part)
           guard part.dimension == 1 else { return try sum + (meter.measure(.length, part, nil) ?? { throw noMeasure }()) }
           return try sum + globe.tracer(worker).length(of: part)
         }
@@ -219,7 +245,7 @@ extension GeometryService {
     return TaskPlan { worker in
       let meter = try globe.meter()
       return try GeometryBatch(params).measured(worker) { _, geometry, _ in
-        try meter.measure(.area, globe.placed(geometry), nil) ?? { throw noMeasure }()
+        try meter.measure(.area, globe.whole(geometry), nil) ?? { throw noMeasure }()
       }
     }
   }
