@@ -51,7 +51,13 @@ struct Globe: Sendable {
     try geometry.dimension == 2 && projector?.unbroken(geometry, checking: {}).edge != nil
   }
 
-  /// The same where something is made of it: an error before that if there is no such latitude.
+  /// A geometry placed on WGS 84; of an area that is turned, its rings.
+  func outlined(_ geometry: Geometry) throws -> Geometry {
+    guard geometry.dimension == 2, let found = try projector?.unbroken(geometry, checking: {}) else { return try placed(geometry) }
+    return found.edge == nil ? found.geometry : try placed(.multiLineString(geometry.polygons.flatMap(\.self)))
+  }
+
+  /// A geometry placed to make something of it: an error before that if there is no such latitude.
   func checked(_ geometry: Geometry, whole isWhole: Bool = false) throws -> Geometry {
     let placed = try isWhole ? whole(geometry, isCut: true) : placed(geometry)
     guard let box = placed.envelope, max(-box.yMin, box.yMax) > 90 else { return placed }
@@ -230,7 +236,7 @@ extension GeometryService {
       let meter = try globe.meter()
       return try GeometryBatch(params).measured(worker) { _, geometry, _ in
         try geometry.flattened.reduce(0.0) { sum, part in
-          let part = try globe.placed(globe.isTurned(part) ? .multiLineString(part.polygons.flatMap(\.self)) : part)
+          let part = try globe.outlined(part)
           guard part.dimension == 1 else { return try sum + (meter.measure(.length, part, nil) ?? { throw noMeasure }()) }
           return try sum + globe.tracer(worker).length(of: part)
         }
