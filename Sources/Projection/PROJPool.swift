@@ -2,6 +2,7 @@
 
 import CPROJ
 import Geometry
+import Platform
 import Synchronization
 
 /// PROJ's functions, loaded once for the process.
@@ -20,16 +21,45 @@ struct SharedPROJ: @unchecked Sendable {
   let functions: UnsafePointer<cproj_functions>
 }
 
-/// Holds as many contexts as calls ever ran concurrently. The last one returned is reused first: its cache is the
-/// warmest.
+/// What threads share of PROJ: as many contexts as calls ever ran concurrently, and what is known of references.
+///
+/// A thread comes first to a place of its own: many threads that transform small geometries would spend most of their time in a lock that
+/// they share.
 final class PROJPool: Sendable {
-  private let idle = Mutex<[PROJContext]>([])
+  private struct Kept {
+    /// The last one returned is reused first: its cache is the warmest.
+    var contexts: [PROJContext] = []
+    var descriptions: [SpatialReference: SpatialReferenceInfo] = [:]
+  }
+
+  private final class Place: Sendable { let kept = Mutex(Kept()) }
+
+  /// Maximum number of descriptions at a place; beyond it they are forgotten.
+  private static let maximumDescriptions = 1024
+  private let places = (0..<16).map { _ in Place() }
 
   /// The caller has exclusive use until it is given back.
   func take() throws(TransformError) -> PROJContext {
-    if let context = idle.withLock({ $0.popLast() }) { return context }
+    let start = threadHash()
+    for index in 0..<UInt64(places.count) {
+      if let context = place(start &+ index).kept.withLockIfAvailable({ $0.contexts.popLast() }) ?? nil { return context }
+    }
     return try PROJContext()
   }
 
-  func giveBack(_ context: PROJContext) { idle.withLock { $0.append(context) } }
+  func giveBack(_ context: PROJContext) { withOwn { $0.contexts.append(context) } }
+
+  func description(of reference: SpatialReference) -> SpatialReferenceInfo? { withOwn { $0.descriptions[reference] } }
+
+  func keep(_ info: SpatialReferenceInfo, of reference: SpatialReference) {
+    withOwn {
+      if $0.descriptions.count >= Self.maximumDescriptions { $0.descriptions.removeAll() }
+      $0.descriptions[reference] = info
+      $0.descriptions[info.reference] = info
+    }
+  }
+
+  private func place(_ number: UInt64) -> Place { places[Int(number % UInt64(places.count))] }
+
+  private func withOwn<R: Sendable>(_ body: (inout Kept) -> R) -> R { place(threadHash()).kept.withLock { body(&$0) } }
 }

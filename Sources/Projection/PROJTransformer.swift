@@ -2,7 +2,6 @@
 
 import CPROJ
 import Geometry
-import Synchronization
 
 /// Transforms by PROJ, x always easting or longitude; geodesics on the WGS 84 ellipsoid.
 ///
@@ -16,18 +15,14 @@ import Synchronization
 /// let mercator = try projection.transform(geometry, from: .wgs84, to: .webMercator)
 /// ```
 public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
-  /// Maximum number of cached descriptions; beyond it the cache is emptied.
-  static let maximumDescriptions = 1024
-
   private let pool = PROJPool()
-  private let descriptions = Mutex<[SpatialReference: SpatialReferenceInfo]>([:])
 
   public init() {}
 
   /// Accepts `AUTHORITY:CODE`, OGC's URNs and URLs, WKT and PROJJSON, but not PROJ strings, which can name files.
   /// - Complexity: O(1) after the first call for a definition, which parses it (microseconds to milliseconds).
   public func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo {
-    if let known = descriptions.withLock({ $0[reference] }) { return known }
+    if let known = pool.description(of: reference) { return known }
     guard reference != .unknown else {
       return SpatialReferenceInfo(
         reference: reference, name: "unknown", kind: .local, unitName: "", metersPerUnit: nil, areaOfUse: nil)
@@ -39,11 +34,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
       defer { pool.giveBack(context) }
       info = try context.describe(definition, given: reference.definition)
     }
-    descriptions.withLock {
-      if $0.count >= Self.maximumDescriptions { $0.removeAll() }
-      $0[reference] = info
-      $0[info.reference] = info
-    }
+    pool.keep(info, of: reference)
     return info
   }
 
