@@ -45,6 +45,37 @@ import Testing
     #expect(!line.contains { !$0.isEmpty })
   }
 
+  @Test(arguments: [GeometryOperation.Cap.round, .flat, .square]) func `closed lines have the buffers of their segments`(cap: GeometryOperation.Cap) throws {
+    let calculator = try GeometryCalculator()
+    func buffer(_ geometry: Geometry, _ distance: Double, _ cap: GeometryOperation.Cap) throws -> Double {
+      let around = GeometryOperation.buffer(distance, quadrantSegments: 8, cap: cap, join: .round, mitreLimit: 5, isOneSided: false)
+      return try calculator(around, [geometry]).geometries[0].covered
+    }
+    var numbers = SplitMix64(state: 28)
+    for turn in 0..<120 {
+      var place = Point(x: 0, y: 0)
+      let walk = (0..<(3 + turn % 4)).map { _ in
+        place = Point(x: place.x + Double.random(in: -1...1, using: &numbers), y: place.y + Double.random(in: -1...1, using: &numbers))
+        return place
+      }
+      let distance = Double.random(in: 0.1...3, using: &numbers)
+      // A loop, which may cross itself, and a way out and back.
+      for line in [walk + [walk[0]], walk + walk.dropLast().reversed()] {
+        let segments = zip(line, line.dropFirst()).map { Positions([$0, $1]) }
+        let whole = try calculator(GeometryOperation(.union), try segments.map { segment in
+          let around = GeometryOperation.buffer(distance, quadrantSegments: 8, cap: .round, join: .round, mitreLimit: 5, isOneSided: false)
+          return try calculator(around, [.lineString(segment)]).geometries[0]
+        }).geometries[0].covered
+        let made = try buffer(.lineString(Positions(line)), distance, cap)
+        #expect(abs(made - whole) < 0.01 * whole, "\(line) by \(distance)")
+        // Beside others it is the same.
+        let point = Geometry.point(Point(x: 100, y: 100))
+        let both = try buffer(.collection([.multiLineString([Positions(line)]), point]), distance, cap)
+        #expect(abs(both - made - (try buffer(point, distance, cap))) < 1e-6 * both)
+      }
+    }
+  }
+
   /// A line to and fro: GEOS looks at each pair of its edges, which takes hours.
   private var tangled: Geometry { toAndFro(beside: 0) }
 
@@ -211,6 +242,15 @@ import Testing
     }
     for text in ["(0 0, 4 4, 4 0, 0 4, 0 0)", "(0 0, 4 0, 4 4, 2 0, 0 4, 0 0)", "(0 0, 4 0, 2 0, 2 2, 0 0)", "(0 0, 4 0, 2 0, 0 0)"] {
       #expect(try !Geometry(wkt: "POLYGON (\(text))").isSurelyValid)
+    }
+  }
+}
+
+extension Geometry {
+  /// The area of polygons.
+  fileprivate var covered: Double {
+    polygons.reduce(0) { sum, rings in
+      sum + rings.enumerated().reduce(0) { $0 + ($1.offset == 0 ? 0.5 : -0.5) * abs($1.element.doubledArea) }
     }
   }
 }

@@ -20,7 +20,7 @@ extension GEOSContext {
       for index in operands.indices where operands[index].dimension == 2 && !operands[index].isSurelyValid {
         let shape = try GEOSShape(operands[index], in: self)
         guard case .invalid(let reason, let place) = try validity(of: shape) else {
-          guard operation.kind == .buffer else { continue }
+          guard operation.kind == .buffer, operands[index].uniform != nil else { continue }
           // The operation has one operand, which is built already.
           let given = shape.handle
           return GeometryOutcome([try geometry(of: GEOSShape(of: "buffer", in: self) { buffered(given, operation.numbers) })])
@@ -36,7 +36,7 @@ extension GEOSContext {
     case .intersection where operands.contains(where: \.isMixed), .difference where operands.contains(where: \.isMixed),
       .symmetricDifference where operands.contains(where: \.isMixed):
       return try mixed(operation.kind, operands)
-    case .buffer: return try one(operands[0], "buffer") { buffered($0, numbers) }
+    case .buffer: return GeometryOutcome([try within(operands[0], numbers)])
     case .offset: return GeometryOutcome([try beside(operands[0], numbers)])
     case .union:
       return try one(operands.count == 1 ? operands[0] : .collection(operands), "union") { geos.pointee.GEOSUnaryUnion_r(handle, $0) }

@@ -32,8 +32,8 @@ extension GEOSContext {
 
   private func outlines(_ part: Geometry, _ numbers: [Double], _ distance: Double) throws(EngineError) -> [[Point]] {
     let round = Double(GeometryOperation.Cap.round.rawValue)
-    let buffer = try one(part, "offset") { buffered($0, [distance, numbers[1], round, numbers[2], numbers[3], 0]) }
-    return buffer.geometries[0].polygons.joined().map { $0.points.map { Point(x: $0.x, y: $0.y) } }
+    let buffer = try within(part, [distance, numbers[1], round, numbers[2], numbers[3], 0])
+    return buffer.polygons.joined().map { $0.points.map { Point(x: $0.x, y: $0.y) } }
   }
 }
 
