@@ -34,9 +34,8 @@ struct SightGrid {
       self = grid
       return
     }
-    guard let size = cellSize ?? ground.cellSide(of: source, at: observer) else {
-      throw TransformError.noOperation(from: SpatialReference.wgs84.definition, to: source.reference.definition)
-    }
+    // Cells whose sides are too short to be measured.
+    let size = cellSize ?? ground.cellSide(of: source, at: observer) ?? 1e-3
     let definition = "+proj=aeqd +lat_0=\(observer.y.jsonText) +lon_0=\(observer.x.jsonText) +datum=WGS84 +units=m +no_defs +type=crs"
     let reference = try ground.transformer.describe(SpatialReference(definition)).reference
     guard let transform = RasterTransform([-size / 2, size, 0, size / 2, 0, -size]) else {
