@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"81be051ea850277c"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"72bfbc25e3c77f66"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -6772,7 +6772,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "loadStatus":{"$ref":"#/components/schemas/LoadStatus","description":"`loaded`, or `failed` when the raster of an opened document could not be opened: `scene/retryElevationSource` tries again."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the raster; absent unless it is loaded."},\#
 "extent":{"$ref":"#/components/schemas/Envelope","description":"Its extent, in its spatial reference; absent unless it is loaded."},\#
-"resolution":{"type":"number","description":"Side of a cell, in the units of its spatial reference; absent unless it is loaded."}},\#
+"resolution":{"type":"number","description":"Side of a cell, in the units of its spatial reference; absent unless it is loaded."},\#
+"unknownUnit":{"type":"string","description":"The unit that the file states for its heights, if it is no unit of length that is known: they are taken as metres."}},\#
 "examples":[{"id":"elevation1","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.42,"yMin":36.45,"xMax":-84.08,"yMax":36.74},\#
 "resolution":0.000833}],"x-since":"0.1.0","x-domain":"scene"},\#

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "81be051ea850277c"
+PROTOCOL_HASH = "72bfbc25e3c77f66"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5563,6 +5563,10 @@ class ElevationSource(TypedDict):
     """Its extent, in its spatial reference; absent unless it is loaded."""
     resolution: NotRequired[float]
     """Side of a cell, in the units of its spatial reference; absent unless it is loaded."""
+    unknownUnit: NotRequired[str]
+    """The unit that the file states for its heights, if it is no unit of length that is known: they are taken
+    as metres.
+    """
 
 
 class ElevationSampleValue(TypedDict):
