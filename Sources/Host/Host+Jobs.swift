@@ -135,10 +135,15 @@ extension Host {
       let text: String
       switch outcome {
       case .success(let result):
-        progress.fraction = 1
+        (progress.fraction, progress.done) = (1, progress.total ?? progress.done)
         (status, text) = (.succeeded(result), "succeeded")
       case .failure(let error):
         let failure = (RPCError(error, in: nil, at: "/params", world) ?? .internalError("\(error)")).failure
+        if failure.kind == "notLoaded", world.jobs[running.id]?.status != .canceling {
+          // As after a document was opened: it begins anew once its layers are loaded and it is resumed.
+          (progress, status, text) = (JobProgress(), .paused, "paused: \(failure.message)")
+          break
+        }
         progress.fraction = world.jobs[running.id]?.progress.fraction ?? 0
         (status, text) = (.failed(failure), failure.kind == "cancelled" ? "cancelled" : "failed: \(failure.message)")
       }

@@ -34,17 +34,18 @@ final class RasterFile {
     }
     var keep = false
     defer { if !keep { _ = gdal.pointee.GDALClose(opened) } }
-    let description = try Self.describe(opened, gdal)
     guard let band = gdal.pointee.GDALGetRasterBand(opened, 1) else {
       throw .openFailed(driver: nil, path: "", reason: "no band")
     }
+    let unitName = gdal.pointee.GDALGetRasterUnitType(band).map { String(cString: $0) } ?? ""
+    let unit = metres(per: unitName)
+    let description = try Self.describe(opened, gdal, unknownUnit: unit == nil ? String(unitName.prefix(100)) : nil)
     let type = gdal.pointee.GDALGetRasterDataType(band)
     guard type.rawValue < GDT_CInt16.rawValue || type.rawValue > GDT_CFloat64.rawValue else {
       throw .openFailed(driver: nil, path: "", reason: "complex numbers are no heights")
     }
-    let unit = metres(per: gdal.pointee.GDALGetRasterUnitType(band).map { String(cString: $0) } ?? "")
-    scale = gdal.pointee.GDALGetRasterScale(band, nil) * unit
-    offset = gdal.pointee.GDALGetRasterOffset(band, nil) * unit
+    scale = gdal.pointee.GDALGetRasterScale(band, nil) * (unit ?? 1)
+    offset = gdal.pointee.GDALGetRasterOffset(band, nil) * (unit ?? 1)
     storedAsFloat = type == GDT_Float32
     storedAsSignedBytes = hasSignedBytes(band, gdal)
     // A mask stored in addition to the nodata value.
@@ -63,7 +64,7 @@ final class RasterFile {
   }
 
   static func describe(
-    _ dataset: GDALDatasetH, _ gdal: GDAL, bands: [RasterBand] = []
+    _ dataset: GDALDatasetH, _ gdal: GDAL, bands: [RasterBand] = [], unknownUnit: String? = nil
   ) throws(ReadError) -> RasterDescription {
     let width = Int(gdal.pointee.GDALGetRasterXSize(dataset))
     let height = Int(gdal.pointee.GDALGetRasterYSize(dataset))
@@ -78,7 +79,7 @@ final class RasterFile {
     let description = RasterDescription(
       path: "", driver: driver.map { String(cString: $0) } ?? "", width: width, height: height,
       spatialReference: reference.map { SpatialReference(String(cString: $0)) }, transform: transform,
-      noData: hasNoData != 0 ? noData : nil, bands: bands)
+      noData: hasNoData != 0 ? noData : nil, bands: bands, unknownUnit: unknownUnit)
     guard description.extent.isFinite else {
       throw .openFailed(driver: nil, path: "", reason: "its pixels lie beyond all numbers")
     }
@@ -143,10 +144,12 @@ func hasSignedBytes(_ band: GDALRasterBandH, _ gdal: GDAL) -> Bool {
   return false
 }
 
-/// Metres per unit of a band; 1 if the unit is empty or another one.
-private func metres(per unit: String) -> Double {
-  // Writers differ in spaces, signs and the order of words: "US survey foot", "foot_us", "ft (international)".
-  switch String(unit.lowercased().filter(\.isLetter)) {
+/// Metres per unit of a band, also of one without a name; nil if the unit is not known.
+private func metres(per unit: String) -> Double? {
+  // Writers differ in spaces, signs, numbers and the order of words: "US survey foot", "foot_us", "ft (international)", "Meters".
+  let name = unit.lowercased().filter(\.isLetter)
+  return switch name.hasSuffix("s") ? String(name.dropLast()) : name {
+  case "", "m", "metre", "meter": 1
   case "ft", "foot", "feet", "internationalfoot", "internationalfeet", "footinternational", "ftinternational", "footintl": 0.3048
   case "usft", "ftus", "ussurveyfoot", "ussurveyfeet", "footus", "feetus", "usfoot", "usfeet", "ussurveyft": 1200.0 / 3937.0
   case "mm", "millimetre", "millimeter": 0.001
@@ -154,8 +157,8 @@ private func metres(per unit: String) -> Double {
   case "dm", "decimetre", "decimeter": 0.1
   case "km", "kilometre", "kilometer": 1000
   case "yd", "yard": 0.9144
-  case "in", "inch": 0.0254
+  case "in", "inch", "inche": 0.0254
   case "fathom": 1.8288
-  default: 1
+  default: nil
   }
 }

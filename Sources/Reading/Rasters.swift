@@ -17,12 +17,14 @@ public struct RasterDescription: Hashable, Sendable {
   public let noData: Double?
   /// Empty for a raster of heights.
   public let bands: [RasterBand]
+  /// The unit of heights, if it is none that is known.
+  public let unknownUnit: String?
   /// The box of the pixels' outer edges, in the units of the reference.
   public let extent: Envelope
 
   public init(
     path: String, driver: String, width: Int, height: Int, spatialReference: SpatialReference?,
-    transform: RasterTransform, noData: Double?, bands: [RasterBand] = []
+    transform: RasterTransform, noData: Double?, bands: [RasterBand] = [], unknownUnit: String? = nil
   ) {
     self.path = path
     self.driver = driver
@@ -32,6 +34,7 @@ public struct RasterDescription: Hashable, Sendable {
     self.transform = transform
     self.noData = noData
     self.bands = bands
+    self.unknownUnit = unknownUnit
     extent = transform.extent(width: width, height: height)
   }
 

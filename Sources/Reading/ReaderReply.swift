@@ -132,6 +132,7 @@ extension ReaderReply {
         writer.key("noData")
         writer.exact(noData)
       }
+      writer.member("unknownUnit", raster.unknownUnit)
       if !raster.bands.isEmpty {
         writer.key("bands")
         writer.array(raster.bands) { Self.encode($0, to: &$1) }
@@ -188,7 +189,7 @@ extension ReaderReply {
           transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() },
           bands: try json["bands"].ifPresent { bands throws(JSONError) in
             try bands.array { band throws(JSONError) in try Self.band(from: band) }
-          } ?? []))
+          } ?? [], unknownUnit: try json.text("unknownUnit")))
     case .heights: self = .heights
     case .pixels: self = .pixels
     case .taken: self = .taken

@@ -5,9 +5,6 @@ import Geometry
 extension Contours {
   public typealias Ring = [SIMD2<Double>]
 
-  /// Where a height equals a level, rings pass beside it, in cells: they would touch there.
-  private static let margin = 1e-9
-
   /// A part of a ring: a piece of the lower or the upper line from a side of a square on, or a side of the border from a corner on.
   private struct Part {
     enum Kind: Int { case lower, upper, border }
@@ -29,7 +26,7 @@ extension Contours {
       try check(Double(band) / Double(levels.count + 1))
       var rings: [Ring] = []
       func start(_ part: Part) throws {
-        if let ring = try ring(from: part, band, &marks, { try check(Double(band) / Double(levels.count + 1)) }) { rings += Self.simple(ring) }
+        if let ring = try ring(from: part, band, &marks, { try check(Double(band) / Double(levels.count + 1)) }) { rings += simple(ring) }
       }
       if band > 0 {
         for square in squares[offsets[band - 1]..<offsets[band]] {
@@ -99,7 +96,7 @@ extension Contours {
       if part.kind != .border {
         guard let end = other(part) else { return nil }
         let level = part.kind == .lower ? band - 1 : band
-        ring.append(point(square, end, level, margin: Self.margin))
+        ring.append(point(square, end, level, margin: margin))
         if let (next, from) = beyond(square, end) {
           part = Part(square: next, side: from, kind: part.kind)
           continue
@@ -116,7 +113,7 @@ extension Contours {
         while let (next, from) = beyond(square, side) { (square, side) = (next, (from + 3) % 4) }
         part = Part(square: square, side: side, kind: .border)
       } else {
-        ring.append(point(square, side, rank > band ? band : band - 1, margin: Self.margin))
+        ring.append(point(square, side, rank > band ? band : band - 1, margin: margin))
         part = Part(square: square, side: side, kind: rank > band ? .upper : .lower)
       }
     }
@@ -124,7 +121,7 @@ extension Contours {
   }
 
   /// Rings without a repeated position but the first, from one that may touch itself; those that only go around heights equal to a level are left out.
-  private static func simple(_ ring: Ring) -> [Ring] {
+  private func simple(_ ring: Ring) -> [Ring] {
     var (result, open, known) = ([Ring](), Ring(), [SIMD2<Double>: Int]())
     for point in ring {
       if let first = known[point] {
@@ -141,7 +138,7 @@ extension Contours {
     return result
   }
 
-  private static func isWide(_ ring: Ring) -> Bool { ring.count > 3 && abs(area(ring)) > 8 * margin * Double(ring.count) }
+  private func isWide(_ ring: Ring) -> Bool { ring.count > 3 && abs(Self.area(ring)) > 8 * margin * Double(ring.count) }
 
   /// Twice the area, positive for an outer ring.
   private static func area(_ ring: Ring) -> Double {

@@ -17,6 +17,8 @@ public struct Contours: Sendable {
   let width: Int
   let height: Int
   let levels: [Double]
+  /// Where a height equals a level, rings of areas pass beside it, in cells: they would touch there. Greater where positions are rounded more.
+  public var margin = 1e-9
   /// For each cell the number of levels that are not above it.
   let ranks: [UInt16]
   /// The squares that a level crosses, by their first cells, level by level.

@@ -19,6 +19,8 @@ public struct Viewshed: Sendable {
   public let height: Int
   public let column: Int
   public let row: Int
+  /// The height of the ground at the observer, in metres.
+  public let standing: Double
   /// The height of the eye, in metres.
   public let eye: Double
   /// The height of the target above the ground, or with `isAboveGround` false above the heights' zero.
@@ -31,11 +33,11 @@ public struct Viewshed: Sendable {
   /// - Parameters:
   ///   - fall: how far the ground falls away one metre to the east and one to the north, in metres; it grows with the square.
   public init(
-    width: Int, height: Int, column: Int, row: Int, eye: Double, target: Double, isAboveGround: Bool, maxDistance: Double,
+    width: Int, height: Int, column: Int, row: Int, standing: Double, eye: Double, target: Double, isAboveGround: Bool, maxDistance: Double,
     metric: CellMetric, fall: (east: Double, north: Double)
   ) {
     (self.width, self.height, self.column, self.row) = (width, height, column, row)
-    (self.eye, self.target, self.isAboveGround, self.maxDistance) = (eye, target, isAboveGround, maxDistance)
+    (self.standing, self.eye, self.target, self.isAboveGround, self.maxDistance) = (standing, eye, target, isAboveGround, maxDistance)
     distances = metric.form()
     falls = metric.form(east: fall.east, north: fall.north)
   }
@@ -85,7 +87,10 @@ public struct Viewshed: Sendable {
     part.cells = Array(repeating: Cell.unknown, count: rings * span)
     // Slopes are multiplied by the distance of a ring along the axis: along a ray that is a constant factor.
     let rays = rings * Self.raysPerCell
-    var horizon = [Double](repeating: -.infinity, count: 2 * rays + 1)
+    // The ground at an eye or a target that is below it hides all.
+    let isBuried = Float(eye) < Float(standing) || isAboveGround && target < 0
+    let highest = Double(Float(target))
+    var horizon = [Double](repeating: isBuried ? .infinity : -.infinity, count: 2 * rays + 1)
     var slopes = [Double](repeating: 0, count: span)
     let (dc, dr) = Self.offset(side, 1, 0)
     let (ac, ar) = Self.offset(side, 0, 1)
@@ -114,7 +119,7 @@ public struct Viewshed: Sendable {
                 let slope = (height - drop) * inverse
                 slopes[j + before] = slope
                 guard abs(j) < ring || ownsDiagonals, !slope.isNaN, far.0 * k * k + far.1 * k * a + far.2 * a * a <= limit else { continue }
-                let seen = isAboveGround ? slope + target * inverse : (target - drop) * inverse
+                let seen = isAboveGround ? slope + target * inverse : highest < height ? .nan : (target - drop) * inverse
                 let ray = Int(a * raysPerStep + Double(rays) + 0.5)
                 cells[(ring - 1) * span + j + before] = seen >= horizon[ray] ? Cell.visible : Cell.hidden
               }

@@ -30,7 +30,7 @@ extension Wire {
     case .loaded(let raster):
       .init(
         id: source.id, path: source.path.string, loadStatus: .loaded, spatialReference: raster.reference.definition,
-        extent: envelope(raster.extent), resolution: raster.resolution)
+        extent: envelope(raster.extent), resolution: raster.resolution, unknownUnit: raster.unknownUnit)
     case .failed(let failure): .init(id: source.id, path: source.path.string, loadStatus: loadStatus(.failed(failure)))
     }
   }

@@ -79,6 +79,18 @@ struct ContourTests {
     #expect(abs(total - Double(squares)) < 1e-3)
   }
 
+  @Test(arguments: UInt64(0)..<20)
+  func `rings do not touch themselves where numbers are large and cells are small`(seed: UInt64) throws {
+    let ground = ground(seed)
+    var contours = try Contours(ground.heights, width: ground.width, levels: [10, 20, 45.5, 50, 51, 90], limit: 1 << 20) {}
+    contours.margin = 4 * 5e6.ulp / 0.1
+    try contours.bands(checking: { _ in }) { _, polygons in
+      for ring in polygons.joined() {
+        #expect(Set(ring.map { SIMD2(500_000 + $0.x * 0.1, 5_000_000 - $0.y * 0.1) }).count == ring.count - 1)
+      }
+    }
+  }
+
   @Test func `more pieces than allowed are refused before they are made`() {
     var random = SeededGenerator(seed: 3)
     let ground = Ground(50, 50, rounds: 0, using: &random)

@@ -28,7 +28,8 @@ struct Ground {
     _ column: Int, _ row: Int, eye: Double, target: Double = 0, maxDistance: Double = 1e9, cell: Double = 10, fall: Double = 0
   ) -> [UInt8] {
     let viewshed = Viewshed(
-      width: width, height: height, column: column, row: row, eye: eye, target: target, isAboveGround: true, maxDistance: maxDistance,
+      width: width, height: height, column: column, row: row, standing: Double(heights[row * width + column]), eye: eye, target: target,
+      isAboveGround: true, maxDistance: maxDistance,
       metric: CellMetric(column: SIMD2(cell, 0), row: SIMD2(0, -cell)), fall: (fall, fall))
     return viewshed.joined(Viewshed.Side.allCases.map { viewshed.scan($0, heights) {} })
   }

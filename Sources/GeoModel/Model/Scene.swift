@@ -193,6 +193,8 @@ public protocol ElevationSource: Sendable {
   /// Number of cells.
   var width: Int { get }
   var height: Int { get }
+  /// The unit that the file states, if it is none that is known: heights are taken as metres.
+  var unknownUnit: String? { get }
 
   /// The heights at positions in the source's reference, in order.
   ///

@@ -11,7 +11,8 @@ import JSON
 /// when it begins to run. It pauses between features or files, and goes on from there; a paused one that keeps others
 /// waiting gives its place up and begins anew when it is resumed. Its files appear when they are complete: one that
 /// fails, is cancelled or closed leaves none. Jobs are not undone. Documents have them: an unfinished one is paused
-/// in a document that was opened, and begins anew; finished ones stay so.
+/// in a document that was opened, and begins anew; finished ones stay so. One that begins before a layer that it
+/// needs is loaded is paused again, and its last message names the layer.
 public enum JobProtocol {
   /// The state of a job.
   public enum JobStatus: JSONDecodable, JSONEncodable, Sendable {

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"c1b47c739cc679de"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"72bfbc25e3c77f66"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -4664,9 +4664,9 @@ public enum OpenRPCDocument {
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one, nearer ones where cells are larger than 2 km.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"observerHeight","description":"The height of the eye.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
+{"name":"observerHeight","description":"The height of the eye. One below the ground sees nothing.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
 "x-unit":"metre"},\#
-{"name":"targetHeight","description":"The height of the targets.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
+{"name":"targetHeight","description":"The height of the targets. One below the ground is not seen.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
 "x-unit":"metre"},\#
 {"name":"heightBase","description":"From where both heights are counted.","required":false,"schema":{"$ref":"#/components/schemas/HeightBase","default":"ground"}},\#
 {"name":"curvature","description":"Whether the ground falls away with the distance d by d² / 2R, where R is the ellipsoid's radius of curvature at the observer in the direction of the line.","required":false,"schema":{"type":"boolean","default":true}},\#
@@ -4757,9 +4757,9 @@ public enum OpenRPCDocument {
 {"name":"stopAtNoData","description":"Whether a source that covers a place but has no value there hides the sources after it; otherwise these are used.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"verticalReference","description":"Heights are converted to it: a vertical reference, such as EPSG:5773 for EGM96, or EPSG:4979 for the ellipsoid of WGS 84. When absent, they are as in the files. In cells the difference is interpolated between every sixteenth one, nearer ones where cells are larger than 2 km.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"assumedVerticalReference","description":"With `verticalReference`: what heights of sources that do not say it are above.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"observerHeight","description":"The height of the eye.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
+{"name":"observerHeight","description":"The height of the eye. One below the ground sees nothing.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":2},\#
 "x-unit":"metre"},\#
-{"name":"targetHeight","description":"The height of the targets.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
+{"name":"targetHeight","description":"The height of the targets. One below the ground is not seen.","required":false,"schema":{"type":"number","minimum":-100000000,"maximum":100000000,"default":0},\#
 "x-unit":"metre"},\#
 {"name":"heightBase","description":"From where both heights are counted.","required":false,"schema":{"$ref":"#/components/schemas/HeightBase","default":"ground"}},\#
 {"name":"curvature","description":"Whether the ground falls away with the distance d by d² / 2R, where R is the ellipsoid's radius of curvature at the observer in the direction of the line.","required":false,"schema":{"type":"boolean","default":true}},\#
@@ -6772,7 +6772,8 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "loadStatus":{"$ref":"#/components/schemas/LoadStatus","description":"`loaded`, or `failed` when the raster of an opened document could not be opened: `scene/retryElevationSource` tries again."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the raster; absent unless it is loaded."},\#
 "extent":{"$ref":"#/components/schemas/Envelope","description":"Its extent, in its spatial reference; absent unless it is loaded."},\#
-"resolution":{"type":"number","description":"Side of a cell, in the units of its spatial reference; absent unless it is loaded."}},\#
+"resolution":{"type":"number","description":"Side of a cell, in the units of its spatial reference; absent unless it is loaded."},\#
+"unknownUnit":{"type":"string","description":"The unit that the file states for its heights, if it is no unit of length that is known: they are taken as metres."}},\#
 "examples":[{"id":"elevation1","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.42,"yMin":36.45,"xMax":-84.08,"yMax":36.74},\#
 "resolution":0.000833}],"x-since":"0.1.0","x-domain":"scene"},\#
@@ -6887,7 +6888,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "examples":[{"count":4,"min":0,"max":21.5,"mean":8.25,"standardDeviation":7.5}],"x-since":"0.5.0","x-domain":"surface"},\#
 "ContourOutput":{"title":"ContourOutput","description":"What contours are.","type":"string","enum":["lines","polygons"],"x-enum-descriptions":{"lines":"Lines of equal height, with the higher ground on the left; `elevation` is the height.","polygons":"Areas between two levels; `minElevation` and `maxElevation` are these, null below the first and above the last level."},\#
 "examples":["lines"],"x-since":"0.5.0","x-domain":"surface"},\#
-"SightState":{"title":"SightState","description":"Whether a target is seen.","type":"string","enum":["visible","hidden","unknown"],"x-enum-descriptions":{"visible":"No ground is above the line.","hidden":"The ground is above the line at `obstruction`.","unknown":"The observer or the target stands where the ground has no height."},\#
+"SightState":{"title":"SightState","description":"Whether a target is seen.","type":"string","enum":["visible","hidden","unknown"],"x-enum-descriptions":{"visible":"No ground is above the line.","hidden":"The ground is above the line at `obstruction`.","unknown":"The height of the observer or of the target is counted from the ground, which has none there."},\#
 "examples":["visible"],"x-since":"0.5.0","x-domain":"surface"},\#
 "Sight":{"title":"Sight","description":"The line from one observer to one target.","type":"object","required":["observer","target","state","distance","azimuth","samples","unknownSamples"],"properties":{"observer":{"type":"integer","minimum":0,"description":"0-based index in `observers`."},\#
 "target":{"type":"integer","minimum":0,"description":"0-based index in `targets`."},\#
@@ -6897,7 +6898,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "observerElevation":{"type":"number","description":"The height of the observer's eye; absent when it is unknown.","x-unit":"metre"},\#
 "targetElevation":{"type":"number","description":"The height of the target; absent when it is unknown.","x-unit":"metre"},\#
 "clearance":{"type":"number","description":"The least height of the line above the ground between both, negative when the target is hidden; absent when the state is unknown, and when no sample between both has a height.","x-unit":"metre"},\#
-"obstruction":{"$ref":"#/components/schemas/Obstruction","description":"The sample nearest to the observer that is above the line; present when the target is hidden."},\#
+"obstruction":{"$ref":"#/components/schemas/Obstruction","description":"The sample nearest to the observer that is above the line, or the ground above the eye or the target itself; present when the target is hidden."},\#
 "samples":{"type":"integer","minimum":0,"description":"Number of samples of the ground between both."},\#
 "unknownSamples":{"type":"integer","minimum":0,"description":"Number of those without a height, which hide nothing."}},\#
 "examples":[{"observer":0,"target":0,"state":"hidden","distance":5120.4,"azimuth":31.5,"observerElevation":515,"targetElevation":667,"clearance":-12.5,"obstruction":{"location":{"type":"Point","coordinates":[-84.22,36.58,690]},\#

@@ -113,10 +113,13 @@ public enum SceneProtocol {
     public var extent: SessionProtocol.Envelope?
     /// Side of a cell, in the units of its spatial reference; absent unless it is loaded.
     public var resolution: Double?
+    /// The unit that the file states for its heights, if it is no unit of length that is known: they are taken as
+    /// metres.
+    public var unknownUnit: String?
 
     public init(
       id: String, path: String, loadStatus: LayerProtocol.LoadStatus, spatialReference: String? = nil,
-      extent: SessionProtocol.Envelope? = nil, resolution: Double? = nil
+      extent: SessionProtocol.Envelope? = nil, resolution: Double? = nil, unknownUnit: String? = nil
     ) {
       self.id = id
       self.path = path
@@ -124,6 +127,7 @@ public enum SceneProtocol {
       self.spatialReference = spatialReference
       self.extent = extent
       self.resolution = resolution
+      self.unknownUnit = unknownUnit
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -139,6 +143,8 @@ public enum SceneProtocol {
       self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
       let resolution = json["resolution"]
       self.resolution = try resolution.isPresent ? resolution.double() : nil
+      let unknownUnit = json["unknownUnit"]
+      self.unknownUnit = try unknownUnit.isPresent ? unknownUnit.string() : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -160,6 +166,10 @@ public enum SceneProtocol {
       if let resolution {
         writer.key("resolution")
         writer.value(resolution)
+      }
+      if let unknownUnit {
+        writer.key("unknownUnit")
+        writer.value(unknownUnit)
       }
       writer.endObject()
     }

@@ -192,7 +192,7 @@ package enum StateShapes {
   ])
   package static let elevationSource: StateShape = .object([
     ("id", .string), ("path", .string), ("loadStatus", .named { loadStatus }), ("spatialReference", .string),
-    ("extent", .named { envelope }), ("resolution", .number)
+    ("extent", .named { envelope }), ("resolution", .number), ("unknownUnit", .string)
   ])
   package static let field: StateShape = .object([
     ("name", .string), ("type", .string)

@@ -352,7 +352,7 @@ public enum SurfaceProtocol {
     case visible
     /// The ground is above the line at `obstruction`.
     case hidden
-    /// The observer or the target stands where the ground has no height.
+    /// The height of the observer or of the target is counted from the ground, which has none there.
     case unknown
   }
 
@@ -375,7 +375,8 @@ public enum SurfaceProtocol {
     /// The least height of the line above the ground between both, negative when the target is hidden; absent when
     /// the state is unknown, and when no sample between both has a height. Unit: metre.
     public var clearance: Double?
-    /// The sample nearest to the observer that is above the line; present when the target is hidden.
+    /// The sample nearest to the observer that is above the line, or the ground above the eye or the target itself;
+    /// present when the target is hidden.
     public var obstruction: SurfaceProtocol.Obstruction?
     /// Number of samples of the ground between both.
     public var samples: Int
@@ -485,9 +486,9 @@ public enum SurfaceProtocol {
 
   /// How lines of sight bend.
   public protocol SightOptions: Sendable {
-    /// The height of the eye. Unit: metre.
+    /// The height of the eye. One below the ground sees nothing. Unit: metre.
     var observerHeight: Double { get }
-    /// The height of the targets. Unit: metre.
+    /// The height of the targets. One below the ground is not seen. Unit: metre.
     var targetHeight: Double { get }
     /// From where both heights are counted.
     var heightBase: SurfaceProtocol.HeightBase { get }
@@ -948,9 +949,9 @@ public enum SurfaceProtocol {
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
-      /// The height of the eye. Unit: metre.
+      /// The height of the eye. One below the ground sees nothing. Unit: metre.
       public var observerHeight: Double
-      /// The height of the targets. Unit: metre.
+      /// The height of the targets. One below the ground is not seen. Unit: metre.
       public var targetHeight: Double
       /// From where both heights are counted.
       public var heightBase: SurfaceProtocol.HeightBase
@@ -1298,9 +1299,9 @@ public enum SurfaceProtocol {
       public var verticalReference: String?
       /// With `verticalReference`: what heights of sources that do not say it are above.
       public var assumedVerticalReference: String?
-      /// The height of the eye. Unit: metre.
+      /// The height of the eye. One below the ground sees nothing. Unit: metre.
       public var observerHeight: Double
-      /// The height of the targets. Unit: metre.
+      /// The height of the targets. One below the ground is not seen. Unit: metre.
       public var targetHeight: Double
       /// From where both heights are counted.
       public var heightBase: SurfaceProtocol.HeightBase

@@ -155,6 +155,7 @@ private struct RasterSource: ElevationSource {
   var transform: RasterTransform { raster.description.transform }
   var width: Int { raster.description.width }
   var height: Int { raster.description.height }
+  var unknownUnit: String? { raster.description.unknownUnit }
 
   func sample(
     _ points: [Point], interpolation: Interpolation, onlyKept: Bool, isCancelled: @Sendable () -> Bool

@@ -35,8 +35,8 @@ extension SurfaceService {
         guard !standing.isNaN else { throw RPCError.noGround(GroundSamples.noData, ground) }
         let eye = params.observerHeight + (isAboveGround ? standing : 0)
         let viewshed = Terrain.Viewshed(
-          width: sight.frame.width, height: sight.frame.height, column: sight.column, row: sight.row, eye: eye, target: params.targetHeight,
-          isAboveGround: isAboveGround, maxDistance: params.maxDistance, metric: sight.metric,
+          width: sight.frame.width, height: sight.frame.height, column: sight.column, row: sight.row, standing: standing, eye: eye,
+          target: params.targetHeight, isAboveGround: isAboveGround, maxDistance: params.maxDistance, metric: sight.metric,
           fall: (
             bending.fall(latitude: place.y, azimuth: 90), bending.fall(latitude: place.y, azimuth: 0)
           ))

@@ -57,7 +57,8 @@ struct ContourFeatures {
   ) throws -> FeatureTexts {
     var texts = FeatureTexts()
     do {
-      let contours = try Terrain.Contours(heights, width: shapes.frame.width, levels: levels, limit: limit) { try share.work?.checkCancelled() }
+      var contours = try Terrain.Contours(heights, width: shapes.frame.width, levels: levels, limit: limit) { try share.work?.checkCancelled() }
+      contours.margin = max(contours.margin, min(shapes.frame.rounding * 4, 1e-3))
       switch output {
       case .lines:
         try contours.trace(checking: { try share.checkpoint($0) }) { level, line in

@@ -19,6 +19,13 @@ struct GridFrame {
   let width: Int
   let height: Int
 
+  /// By how much positions are rounded, in cells.
+  var rounding: Double {
+    let extent = transform.extent(width: width, height: height)
+    let farthest = [extent.xMin, extent.yMin, extent.xMax, extent.yMax].lazy.map(abs).max() ?? 0
+    return farthest.ulp / min(transform.resolution.x, transform.resolution.y)
+  }
+
   /// The middle of a cell.
   func middle(_ column: Int, _ row: Int) -> Point {
     let place = transform.position(column: Double(column) + 0.5, row: Double(row) + 0.5)

@@ -47,11 +47,7 @@ struct GroundProfile {
       let pieces = max(Int((line.distance / step).rounded(.up)), 1)
       let along = (1..<max(pieces, 1)).map { line.distance * Double($0) / Double(pieces) }
       add(vertices[index], start)
-      if !along.isEmpty {
-        for (point, distance) in zip(
-          try ground.geodesy.line(from: vertices[index], azimuth: line.startAzimuth, distances: along), along)
-        { add(point, start + distance) }
-      }
+      try Self.walk(vertices[index], line, along, ground, share) { add($0, start + $1) }
       start += line.distance
     }
     if let last = vertices.last { add(last, length) }
@@ -69,13 +65,24 @@ struct GroundProfile {
         along.append(max(length * Double(next) / Double(count - 1) - start, 0))
         next += 1
       }
-      for (point, distance) in zip(
-        try ground.geodesy.line(from: vertices[index], azimuth: line.startAzimuth, distances: along), along)
-      { add(distance == 0 ? vertices[index] : point, start + distance) }
+      try Self.walk(vertices[index], line, along, ground, share) { add($1 == 0 ? vertices[index] : $0, start + $1) }
       start += line.distance
     }
     // A line without length has all of them at its end.
     while distances.count < count, let last = vertices.last { add(last, length) }
+  }
+
+  /// The places at distances along a line, of which a cancel leaves out the rest.
+  private static func walk(
+    _ start: Point, _ line: GeodesicLine, _ distances: [Double], _ ground: Ground, _ share: WorkShare, _ body: (Point, Double) -> Void
+  ) throws {
+    for first in stride(from: 0, to: distances.count, by: 1 << 14) {
+      try share.work?.checkCancelled()
+      let part = Array(distances[first..<min(first + (1 << 14), distances.count)])
+      for (point, distance) in zip(try ground.geodesy.line(from: start, azimuth: line.startAzimuth, distances: part), part) {
+        body(point, distance)
+      }
+    }
   }
 
   private mutating func add(_ point: Point, _ distance: Double) {

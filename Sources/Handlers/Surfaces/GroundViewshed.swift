@@ -34,9 +34,8 @@ struct SightGrid {
       self = grid
       return
     }
-    guard let size = cellSize ?? ground.cellSide(of: source, at: observer) else {
-      throw TransformError.noOperation(from: SpatialReference.wgs84.definition, to: source.reference.definition)
-    }
+    // Cells whose sides are too short to be measured.
+    let size = cellSize ?? ground.cellSide(of: source, at: observer) ?? 1e-3
     let definition = "+proj=aeqd +lat_0=\(observer.y.jsonText) +lon_0=\(observer.x.jsonText) +datum=WGS84 +units=m +no_defs +type=crs"
     let reference = try ground.transformer.describe(SpatialReference(definition)).reference
     guard let transform = RasterTransform([-size / 2, size, 0, size / 2, 0, -size]) else {
@@ -51,8 +50,10 @@ struct SightGrid {
     _ frame: GridFrame, _ column: Int, _ row: Int, _ metric: CellMetric, _ maxDistance: Double, isOwn: Bool, _ ground: Ground
   ) throws {
     let spans = Self.spans(column, row, metric, maxDistance)
-    let (columns, rows) = try frame.reached(spans.columns, spans.rows, ground) ?? (column...column, row...row)
-    guard let cut = frame.cut(columns.lowerBound..<columns.upperBound + 1, rows.lowerBound..<rows.upperBound + 1), columns.contains(column), rows.contains(row) else {
+    let reached = try frame.reached(spans.columns, spans.rows, ground)
+    // Bounds that leave out the observer, where there is ground, are those of a reference far out of its area.
+    let (columns, rows) = reached.flatMap { $0.columns.contains(column) && $0.rows.contains(row) ? $0 : nil } ?? spans
+    guard let cut = frame.cut(columns.lowerBound..<columns.upperBound + 1, rows.lowerBound..<rows.upperBound + 1) else {
       throw RPCError.internalError("the cells of a viewshed have no size")
     }
     try cut.check(path: "/params/maxDistance")

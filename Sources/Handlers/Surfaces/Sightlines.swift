@@ -109,8 +109,11 @@ struct Sightlines {
         let count = line.pieces - 1
         let sight = sight(
           line, at: observers[line.observer].y, eyes.heights[line.observer], ends.heights[line.target], samples[first..<first + count])
-        if let place = sight.first {
-          obstructions.append((result.count, points[first + place], samples[first + place]))
+        switch sight.first {
+        case nil: break
+        case 0: obstructions.append((result.count, observers[line.observer], eyes.heights[line.observer]))
+        case line.pieces: obstructions.append((result.count, targets[line.target], ends.heights[line.target]))
+        case let piece?: obstructions.append((result.count, points[first + piece - 1], samples[first + piece - 1]))
         }
         result.append(sight.sight)
         first += count
@@ -132,13 +135,16 @@ struct Sightlines {
     return max(side / 2, 1e-3)
   }
 
-  /// - Returns: also the index of the first sample that hides the target.
+  /// - Parameters:
+  ///   - standing: the height of the ground at the observer; `lying`: that at the target.
+  /// - Returns: also the number of sections before the first place that hides the target: 0 is the observer's, which hides all from an
+  ///   eye below the ground.
   private func sight(
-    _ line: Line, at latitude: Double, _ eye: Double, _ end: Double, _ heights: ArraySlice<Double>
+    _ line: Line, at latitude: Double, _ standing: Double, _ lying: Double, _ heights: ArraySlice<Double>
   ) -> (sight: SurfaceProtocol.Sight, first: Int?) {
     let distance = line.geodesic.distance
-    let eye = isAboveGround ? eye + observerHeight : observerHeight
-    let end = isAboveGround ? end + targetHeight : targetHeight
+    let eye = isAboveGround ? standing + observerHeight : observerHeight
+    let end = isAboveGround ? lying + targetHeight : targetHeight
     var sight = SurfaceProtocol.Sight(
       observer: line.observer, target: line.target, state: .unknown, distance: distance,
       azimuth: distance == 0 ? 0 : line.geodesic.startAzimuth, observerElevation: eye.isNaN ? nil : eye,
@@ -147,17 +153,21 @@ struct Sightlines {
     let fall = bending.fall(latitude: latitude, azimuth: line.geodesic.startAzimuth)
     let slope = distance == 0 ? 0 : (end - eye) / distance - fall * distance
     var (first, excess, clearance): (Int?, Double, Double) = (nil, 0, .infinity)
+    func pass(_ piece: Int, _ gap: Double) {
+      clearance = min(clearance, gap)
+      if gap < 0, first == nil { (first, excess) = (piece, -gap) }
+    }
+    if eye < standing { pass(0, eye - standing) }
     for (index, height) in heights.enumerated() where !height.isNaN {
       let way = distance * Double(index + 1) / Double(line.pieces)
-      let gap = eye + slope * way - (height - fall * way * way)
-      clearance = min(clearance, gap)
-      if gap < 0, first == nil { (first, excess) = (index, -gap) }
+      pass(index + 1, eye + slope * way - (height - fall * way * way))
     }
+    if end < lying { pass(line.pieces, end - lying) }
     sight.state = first == nil ? .visible : .hidden
     sight.clearance = clearance.isFinite ? clearance : nil
     if let first {
       sight.obstruction = .init(
-        location: Wire.opaque(.point(nil)), distance: distance * Double(first + 1) / Double(line.pieces), above: excess)
+        location: Wire.opaque(.point(nil)), distance: distance * Double(first) / Double(line.pieces), above: excess)
     }
     return (sight, first)
   }

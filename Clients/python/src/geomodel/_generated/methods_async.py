@@ -9513,6 +9513,8 @@ class JobMethods(AsyncCaller):
     that keeps others waiting gives its place up and begins anew when it is resumed. Its files appear when
     they are complete: one that fails, is cancelled or closed leaves none. Jobs are not undone. Documents have
     them: an unfinished one is paused in a document that was opened, and begins anew; finished ones stay so.
+    One that begins before a layer that it needs is loaded is paused again, and its last message names the
+    layer.
     """
 
     async def create(
@@ -15818,8 +15820,10 @@ class SurfaceMethods(AsyncCaller):
                 larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
-            observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
-            target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
+            observer_height: The height of the eye. One below the ground sees nothing. (metre; in
+                -100000000...100000000; default 2)
+            target_height: The height of the targets. One below the ground is not seen. (metre; in
+                -100000000...100000000; default 0)
             height_base: From where both heights are counted. (default "ground")
             curvature: Whether the ground falls away with the distance d by d² / 2R, where R is the
                 ellipsoid's radius of curvature at the observer in the direction of the line. (default True)
@@ -16053,8 +16057,10 @@ class SurfaceMethods(AsyncCaller):
                 larger than 2 km.
             assumed_vertical_reference: With `verticalReference`: what heights of sources that do not say
                 it are above.
-            observer_height: The height of the eye. (metre; in -100000000...100000000; default 2)
-            target_height: The height of the targets. (metre; in -100000000...100000000; default 0)
+            observer_height: The height of the eye. One below the ground sees nothing. (metre; in
+                -100000000...100000000; default 2)
+            target_height: The height of the targets. One below the ground is not seen. (metre; in
+                -100000000...100000000; default 0)
             height_base: From where both heights are counted. (default "ground")
             curvature: Whether the ground falls away with the distance d by d² / 2R, where R is the
                 ellipsoid's radius of curvature at the observer in the direction of the line. (default True)

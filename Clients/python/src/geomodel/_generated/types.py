@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "c1b47c739cc679de"
+PROTOCOL_HASH = "72bfbc25e3c77f66"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5563,6 +5563,10 @@ class ElevationSource(TypedDict):
     """Its extent, in its spatial reference; absent unless it is loaded."""
     resolution: NotRequired[float]
     """Side of a cell, in the units of its spatial reference; absent unless it is loaded."""
+    unknownUnit: NotRequired[str]
+    """The unit that the file states for its heights, if it is no unit of length that is known: they are taken
+    as metres.
+    """
 
 
 class ElevationSampleValue(TypedDict):
@@ -6148,7 +6152,7 @@ SightState = Literal["visible", "hidden", "unknown"]
 
 `visible`: No ground is above the line.
 `hidden`: The ground is above the line at `obstruction`.
-`unknown`: The observer or the target stands where the ground has no height.
+`unknown`: The height of the observer or of the target is counted from the ground, which has none there.
 """
 
 
@@ -6174,7 +6178,9 @@ class Sight(TypedDict):
     when the state is unknown, and when no sample between both has a height. (metre)
     """
     obstruction: NotRequired[Obstruction]
-    """The sample nearest to the observer that is above the line; present when the target is hidden."""
+    """The sample nearest to the observer that is above the line, or the ground above the eye or the target
+    itself; present when the target is hidden.
+    """
     samples: int
     """Number of samples of the ground between both. (at least 0)"""
     unknownSamples: int
