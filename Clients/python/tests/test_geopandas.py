@@ -259,9 +259,11 @@ class RealFrameTests(unittest.TestCase):
                          (given["t"].tolist()[0], 1, "Int64"))
         self.assertEqual((found["t"].isna() == given["t"].isna()).all(), True)
         self.assertTrue(found.geometry.geom_equals(given.to_crs(3857).geometry).all())
-        times = pandas.MultiIndex.from_arrays([pandas.date_range("2020-01-01", periods=3, tz="Europe/Berlin"), [1, 1, 2]], names=["t", "k"])
+        times = pandas.MultiIndex.from_arrays(
+            [pandas.date_range("2020-01-01", periods=3, tz="Europe/Berlin"), [1, 1, 2]], names=["t", "k"])
         indexed = self.server.source.add(self.some(3).set_index(times)[["geometry"]], id="indexed")
-        self.assertEqual([(field["name"], field["type"]) for field in indexed["layers"][0]["fields"]], [("t", "dateTime"), ("k", "integer")])
+        self.assertEqual(
+            [(field["name"], field["type"]) for field in indexed["layers"][0]["fields"]], [("t", "dateTime"), ("k", "integer")])
         self.server.source.close(source="indexed")
         with mock.patch.object(_bulk, "_PART_BYTES", 5_000), self.assertRaises(geomodel.errors.InvalidItemsError) as raised:
             self.server.source.add(
