@@ -209,6 +209,10 @@ class RealFrameTests(unittest.TestCase):
         table = self.read(return_geometry=False, where_clause="n > 0", properties=["s"], limit=2, offset=1)
         self.assertEqual((list(table.columns), table.index.tolist()), (["s"], [4, 15]))
         self.assertEqual(self.read(where_clause="n > 99").shape, (0, 4))
+        for properties in (None, ["s"]):
+            near = self.server.feature.nearest(overlay="o", locations=shapely.Point(1, 2), properties=properties)
+            with self.assertRaisesRegex(EncodeError, "no features with their fields"):
+                geomodel.to_geodataframe(near)
 
     def test_many_parts_are_one_step_with_progress(self) -> None:
         events: list[dict[str, Any]] = []
@@ -255,6 +259,12 @@ class RealFrameTests(unittest.TestCase):
                          (given["t"].tolist()[0], 1, "Int64"))
         self.assertEqual((found["t"].isna() == given["t"].isna()).all(), True)
         self.assertTrue(found.geometry.geom_equals(given.to_crs(3857).geometry).all())
+        times = pandas.MultiIndex.from_arrays(
+            [pandas.date_range("2020-01-01", periods=3, tz="Europe/Berlin"), [1, 1, 2]], names=["t", "k"])
+        indexed = self.server.source.add(self.some(3).set_index(times)[["geometry"]], id="indexed")
+        self.assertEqual(
+            [(field["name"], field["type"]) for field in indexed["layers"][0]["fields"]], [("t", "dateTime"), ("k", "integer")])
+        self.server.source.close(source="indexed")
         with mock.patch.object(_bulk, "_PART_BYTES", 5_000), self.assertRaises(geomodel.errors.InvalidItemsError) as raised:
             self.server.source.add(
                 given.assign(geometry=[*given.geometry[:-1], shapely.LineString([(0, 0), (numpy.inf, 1)])]), id="bad")

@@ -18,6 +18,7 @@ extension GEOSContext {
     var operands = operands
     if operation.needsValidity {
       for index in operands.indices where operands[index].dimension == 2 && !operands[index].isSurelyValid {
+        if operation.trusts(index) { continue }
         let shape = try GEOSShape(operands[index], in: self)
         guard case .invalid(let reason, let place) = try validity(of: shape) else {
           guard operation.kind == .buffer, operands[index].uniform != nil else { continue }

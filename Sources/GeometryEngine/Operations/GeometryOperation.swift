@@ -54,6 +54,12 @@ public struct GeometryOperation: Hashable, Sendable {
   /// What an odd number of rings encloses, as valid polygons with positions at whole multiples of `size`. What is narrower may be lost.
   public static func snap(to size: Double) -> Self { Self(.snap, [size]) }
 
+  /// The same of operands of which the one at `index` is known to be valid, as a piece of a valid area is.
+  public func trusting(_ index: Int) -> Self { Self(kind, [Double(index)], mends: mends) }
+
+  /// Whether an operand is known to be valid.
+  func trusts(_ index: Int) -> Bool { (kind == .intersection || kind == .difference) && numbers == [Double(index)] }
+
   /// Whether GEOS refuses invalid polygons, or computes something else of them.
   var needsValidity: Bool {
     switch kind {

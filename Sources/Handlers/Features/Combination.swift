@@ -76,7 +76,7 @@ struct Combination: Sendable {
           try calculate(GeometryOperation(.union), [geometry]).whole
         } else if Self.isInside(second, leftAreas[index], of: geometry) {
           try calculate(GeometryOperation(.union), [second]).whole
-        } else { try calculate(GeometryOperation(.intersection, mends: mends), [geometry, second]).whole }
+        } else { try common(geometry, leftAreas[index], second, rightAreas[other], calculate) }
       return (index, other, common.part(ofDimension: min(geometry.dimension, second.dimension)))
     } failure: { .init(id: left.query.store[left.rows[$0]]?.id ?? 0, reason: $1) })
     if keepsRight {
@@ -142,42 +142,50 @@ struct Combination: Sendable {
     return FeatureQuery(table: try rows.data(in: derived.reference).store, in: derived.reference)
   }
 
-  /// Positions of an area that is worth an index of its edges.
-  private static let indexedPositions = 512
-
-  /// The edges of large areas that meet several others: most of these are inside.
-  private func areas(_ input: DerivedFeatures.Input, _ meetings: [[Int]], _ worker: Worker) throws -> [Int: EdgeIndex] {
-    var areas: [Int: EdgeIndex] = [:]
+  /// The large areas that meet several others: most of these are inside, or meet a small part.
+  private func areas(_ input: DerivedFeatures.Input, _ meetings: [[Int]], _ worker: Worker) throws -> [Int: LargeArea] {
+    var areas: [Int: LargeArea] = [:]
     for (index, geometry) in input.geometries.enumerated() where meetings[index].count > 1 {
       try worker.checkCancelled()
-      guard let geometry, geometry.dimension == 2 else { continue }
-      var count = 0
-      geometry.forEachPositions { count += $0.count }
-      if count >= Self.indexedPositions, !geometry.isExtreme { areas[index] = EdgeIndex(geometry) }
+      areas[index] = geometry.flatMap(LargeArea.init)
     }
     return areas
   }
 
   /// Whether a geometry is certainly in the interior of an area, and has Z where that has it.
-  private static func isInside(_ geometry: Geometry, _ area: EdgeIndex?, of other: Geometry) -> Bool {
-    guard let area, let box = geometry.envelope, area.location(of: box) == .interior else { return false }
+  private static func isInside(_ geometry: Geometry, _ area: LargeArea?, of other: Geometry) -> Bool {
+    guard let area, let box = geometry.envelope, area.edges.location(of: box) == .interior else { return false }
     return !geometry.lacksZ || other.lacksZ
+  }
+
+  /// What two geometries have in common, of a large area by the piece around the other.
+  private func common(
+    _ left: Geometry, _ leftArea: LargeArea?, _ right: Geometry, _ rightArea: LargeArea?, _ calculate: borrowing GeometryCalculator
+  ) throws -> Geometry {
+    let operation = GeometryOperation(.intersection, mends: mends)
+    if let piece = rightArea?.piece(around: left) { return try calculate(operation.trusting(1), [left, piece]).whole }
+    if let piece = leftArea?.piece(around: right) { return try calculate(operation.trusting(0), [piece, right]).whole }
+    return try calculate(operation, [left, right]).whole
   }
 
   /// What of a geometry is in none of those that cover its dimension.
   private func rest(
-    of geometry: Geometry, less met: [Int], of input: DerivedFeatures.Input, _ areas: [Int: EdgeIndex],
+    of geometry: Geometry, less met: [Int], of input: DerivedFeatures.Input, _ areas: [Int: LargeArea],
     _ worker: Worker, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
     var rest = geometry
     guard let box = geometry.envelope else { return rest }
-    if met.contains(where: { areas[$0]?.location(of: box) == .interior }) { return .collection([]) }
-    let others = met.compactMap { input.geometries[$0] }.filter { $0.dimension >= geometry.dimension }
+    if met.contains(where: { areas[$0]?.edges.location(of: box) == .interior }) { return .collection([]) }
+    let covering = met.filter { input.geometries[$0].map { $0.dimension >= geometry.dimension } ?? false }
+    let others = covering.compactMap { input.geometries[$0] }
     for other in others where others.count > 1 {
       try worker.checkCancelled()
       if other.envelope?.contains(box) == true, try isWithin(geometry, other, calculate) { return .collection([]) }
     }
     let operation = GeometryOperation(.difference, mends: mends)
+    if covering.count == 1, let piece = areas[covering[0]]?.piece(around: geometry) {
+      return try calculate(operation.trusting(1), [geometry, piece]).whole.part(ofDimension: geometry.dimension)
+    }
     for part in covers(others, geometry.dimension) where !rest.isEmpty {
       rest = try calculate(operation, [rest, part]).whole.part(ofDimension: geometry.dimension)
     }

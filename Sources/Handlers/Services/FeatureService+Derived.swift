@@ -92,12 +92,16 @@ extension FeatureService {
       guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features)) }
       let operation = GeometryOperation(.intersection, mends: params.mend)
       let isExtreme = area.isExtreme
+      let large = LargeArea(area)
       return try derived.mapped(worker, tools: { try PreparedGeometry(area) }) { _, geometry, calculate, prepared in
         let part = try GeometryService.clipped(geometry) { geometry in
           guard let own = geometry.envelope, box.intersects(own) else { return .collection([]) }
           if !isExtreme, !geometry.isExtreme {
             guard try prepared.relates(.intersects, geometry) else { return .collection([]) }
             if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
+            if let piece = large?.piece(around: geometry) {
+              return try calculate(operation.trusting(1), [geometry, piece]).whole.part(ofDimension: geometry.dimension)
+            }
           }
           return try calculate(operation, [geometry, area]).whole.part(ofDimension: geometry.dimension)
         }

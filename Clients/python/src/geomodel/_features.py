@@ -7,6 +7,7 @@ from typing import Any, Mapping
 from ._frames import needed
 from ._packed import data_of
 from ._values import unpacked
+from .errors import EncodeError
 
 # A point in well-known binary, of little-endian x and y.
 _POINT_BYTES = 21
@@ -56,6 +57,10 @@ def ids_of(answer: Mapping[str, Any]) -> Any:
 
 def frame_of(answer: Mapping[str, Any]) -> Any:
     """The frame of one answer, in columns or in GeoJSON."""
+    if "features" not in answer and not ("columns" in answer and "fields" in answer):
+        raise EncodeError(
+            f"answer: it has no features with their fields, as one of `feature.query` has, but {', '.join(map(str, answer))}; "
+            "`to_geodataframe(server, layer=..., ids=...)` reads the features of ids")
     if "columns" in answer:
         features = Features()
         features.append(answer)

@@ -149,7 +149,7 @@ def as_frame(values: Any, place: str, *, ranges: bool = False) -> Frame | None:
         series = values
     ids = _ids(values.index, ranges)
     if ids is None and not _counts(values.index):
-        _add_index(values.index, attributes, place)
+        _add_index(values.index, attributes, types, place)
     return Frame(kind, _reference(series.crs), series.to_numpy(), ids, attributes, types)
 
 
@@ -235,13 +235,14 @@ def _ids(index: Any, ranges: bool) -> Any:
     return index.to_numpy() if index.min() >= 0 and index.max() < _ID_LIMIT else None
 
 
-def _add_index(index: Any, attributes: dict[str, Any], place: str) -> None:
+def _add_index(index: Any, attributes: dict[str, Any], types: dict[str, str], place: str) -> None:
     for level in range(index.nlevels):
         values = index.get_level_values(level)
         name = str(values.name) if values.name is not None else "index" if index.nlevels == 1 else f"level_{level}"
         if name in attributes:
             raise EncodeError(f"{place}: the index is named as the column {name!r}: `reset_index` or `rename_axis` helps")
         attributes[name] = column(values, f"{place}/{name}")
+        types[name] = _field_type(values.dtype)
 
 
 def _cut(values: Any, first: int, end: int) -> Any:
