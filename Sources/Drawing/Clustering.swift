@@ -67,7 +67,8 @@ package struct Clustering: Sendable {
     if reference == .webMercator { return .mercator }
     if reference == .unknown { return .own(metersPerUnit: 1) }
     let info = try world.transformer.describe(reference)
-    return info.kind == .geographic ? .degrees : .own(metersPerUnit: info.metersPerUnit ?? 1)
+    return info.isInDegrees
+      ? .degrees : .own(metersPerUnit: info.metersPerUnit ?? (info.kind == .geographic ? metersPerDegree * 360 / info.turn : 1))
   }
 
   /// The settings that determine which features are shown, as text.

@@ -52,7 +52,8 @@ extension DrawnLayer {
     let clusters = try clusters { try check(0.3 * $0) }
     var nodes: [DrawnItem] = []
     try clusters?.forEachItem(in: boxes, selectionColor: selectionColor, checking: { try check(0.3 + 0.1 * $0) }) { nodes.append($0) }
-    let rows = try drawnRows(in: boxes, clusters) { try check(0.4 + 0.1 * $0) }
+    let bend = try transformer.bend(from: reference, to: .webMercator)
+    let rows = try drawnRows(in: boxes, bent: bend, clusters) { try check(0.4 + 0.1 * $0) }
     var limit = options.maxFeatures
     while true {
       let shownNodes = nodes.prefix(limit)
@@ -71,9 +72,9 @@ extension DrawnLayer {
 
   /// The rows that are drawn by themselves, in drawing order.
   func drawnRows(
-    in boxes: [Envelope]?, _ clusters: DrawnClusters?, checking check: CancellationCheck
+    in boxes: [Envelope]?, bent bend: Double? = nil, _ clusters: DrawnClusters?, checking check: CancellationCheck
   ) throws -> [UInt32] {
-    let found = try boxes.map { try store.rows(in: $0, checking: check) } ?? store.rowsAscending(checking: check)
+    let found = try boxes.map { try store.rows(in: $0, bent: bend, checking: check) } ?? store.rowsAscending(checking: check)
     var rows: [UInt32] = []
     // Filters are applied to parts, so that many rows can be cancelled.
     for start in stride(from: 0, to: found.count, by: 4096) {

@@ -12,6 +12,8 @@ struct HitArea {
   let box: Envelope
   /// Nil if the layer is in the map's reference.
   let transform: MapTransform?
+  /// As of `CoordinateTransformer.bend(from:to:)`: edges are straight on the map.
+  let bend: Double?
   private let layer: SpatialReference
   private let view: View
 
@@ -30,6 +32,7 @@ struct HitArea {
     box = frame.box(radius: reach)
     let map = view.reference.reference
     transform = layer.reference == map ? nil : try MapTransform(from: layer.reference, to: map, transformer)
+    bend = layer.reference == map ? nil : try transformer.bend(from: layer.reference, to: map)
     (self.layer, self.view) = (layer.reference, view)
   }
 
@@ -43,6 +46,7 @@ struct HitArea {
     box = corners.widened(by: symbols * frame.resolution)
     let map = view.reference.reference
     transform = layer.reference == map ? nil : try MapTransform(from: layer.reference, to: map, transformer)
+    bend = layer.reference == map ? nil : try transformer.bend(from: layer.reference, to: map)
     (self.layer, self.view) = (layer.reference, view)
   }
 

@@ -59,36 +59,11 @@ struct LayerSearch {
     guard !drawsNothing, let extent = store.extent else { return [] }
     let rows =
       if let boxes = area.boxes(within: extent, transformer) {
-        if area.transform?.keepsLines ?? true {
-          try store.rows(in: boxes) { try check(0.5 * $0) }
-        } else {
-          try rowsWithBentEdges(near: boxes, try transformer.describe(layer.reference)) { try check(0.5 * $0) }
-        }
+        try store.rows(in: boxes, bent: area.bend) { try check(0.5 * $0) }
       } else {
         try store.rowsAscending { try check(0.5 * $0) }
       }
     return try store.sortedForDrawing(rows) { try check(0.5 + 0.5 * $0) }
-  }
-
-  /// The rows of points in boxes, and of other geometries that may be drawn there. Edges are straight on the map, not in the
-  /// layer's reference; if shorter than a thousand kilometres, they differ by less than half of their length.
-  ///
-  /// - Complexity: O(n) if the layer has geometries other than points; some 20 nanoseconds for each.
-  private func rowsWithBentEdges(
-    near boxes: [Envelope], _ info: SpatialReferenceInfo, checking check: CancellationCheck
-  ) throws -> [UInt32] {
-    let store = layer.store
-    var rows = try store.rows(in: boxes) { try check(0.2 * $0) }.filter { store[$0]?.point != nil }
-    let longest = 1e6 / (info.metersPerUnit ?? metersPerDegree)
-    let all = try store.rowsAscending { try check(0.2 + 0.1 * $0) }
-    for (index, row) in all.enumerated() {
-      if index & 0xfff == 0 { try check(0.3 + 0.7 * Double(index) / Double(all.count)) }
-      guard let feature = store[row], feature.point == nil, let box = feature.envelope else { continue }
-      let length = max(box.width, box.height)
-      let bent = box.widened(by: length / 2)
-      if length > longest || boxes.contains(where: bent.intersects) { rows.append(row) }
-    }
-    return rows.sorted()
   }
 
   // MARK: Tests

@@ -170,17 +170,20 @@ extension FeatureStore {
 
   /// As ``rows(in:)``, for long work.
   ///
-  /// - Parameter check: called every few ten thousand rows, between boxes, and between searching and sorting.
-  public func rows(in boxes: [Envelope], checking check: CancellationCheck) rethrows -> [UInt32] {
+  /// - Parameters:
+  ///   - longest: if given, edges may leave the envelope of their feature, as those that are straight in another reference do: as far as
+  ///     half of its longer side, or anywhere if that is longer than this.
+  ///   - check: called every few ten thousand rows, between boxes, and between searching and sorting.
+  public func rows(in boxes: [Envelope], bent longest: Double? = nil, checking check: CancellationCheck) rethrows -> [UInt32] {
     guard !isToBeIndexed || lateIndex?.isWorthMaking(for: count) == true else {
       var rows: [UInt32] = []
-      forEachIndexed { row, entry in if boxes.contains(where: entry.envelope.intersects) { rows.append(row) } }
+      forEachIndexed { row, entry in if boxes.contains(where: { entry.touches($0, bent: longest) }) { rows.append(row) } }
       return rows
     }
     var found = FoundRows()
     let index = index
     for (number, box) in boxes.enumerated() {
-      index.search(box, into: &found)
+      index.search(box, bent: longest, into: &found)
       try check(0.2 * Double(number + 1) / Double(boxes.count))
     }
     return try found.sorted { try check(0.2 + 0.8 * $0) }
@@ -208,8 +211,8 @@ extension FeatureStore {
   }
 
   /// A close upper bound of ``count(in:)``, to estimate the cost of a query.
-  public func countAtMost(in boxes: [Envelope]) -> Int {
-    isToBeIndexed ? count : boxes.reduce(0) { $0 + index.countAtMost(in: $1) }
+  public func countAtMost(in boxes: [Envelope], bent longest: Double? = nil) -> Int {
+    isToBeIndexed ? count : boxes.reduce(0) { $0 + index.countAtMost(in: $1, bent: longest) }
   }
 
   /// The number of selected features. O(chunks).

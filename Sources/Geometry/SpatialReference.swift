@@ -34,10 +34,17 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
   public let heightDatum: HeightDatum
   /// The name of its vertical part; nil without one.
   public let verticalName: String?
+  /// Units of a full turn: 360 degrees, 400 grads. Only when geographic.
+  public let turn: Double
+  /// Whether its poles are not those of the earth.
+  public let isTilted: Bool
+
+  /// Whether x and y are longitude and latitude in degrees.
+  public var isInDegrees: Bool { kind == .geographic && turn == 360 && !isTilted }
 
   public init(
     reference: SpatialReference, name: String, kind: Kind, unitName: String, metersPerUnit: Double?,
-    areaOfUse: Envelope?, heightDatum: HeightDatum = .unknown, verticalName: String? = nil
+    areaOfUse: Envelope?, heightDatum: HeightDatum = .unknown, verticalName: String? = nil, turn: Double = 360, isTilted: Bool = false
   ) {
     self.reference = reference
     self.name = name
@@ -47,6 +54,7 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
     self.areaOfUse = areaOfUse
     self.heightDatum = heightDatum
     self.verticalName = verticalName
+    (self.turn, self.isTilted) = (turn, isTilted)
   }
 }
 

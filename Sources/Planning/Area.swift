@@ -12,6 +12,8 @@ package struct Area: Sendable {
   let boxes: [Envelope]
   /// Boxes in the features' reference that cover at least ``boxes``, for the index; nil if no bound is known.
   package let indexBoxes: [Envelope]?
+  /// Of edges that are straight in ``reference`` alone: see `CoordinateTransformer.bend(from:to:)`.
+  let bend: Double?
   /// Computes the envelope of a feature in ``reference``; nil if that is the features' own reference.
   private let transformedExtent: ProjectedExtent?
 
@@ -38,11 +40,8 @@ package struct Area: Sendable {
     } else {
       boxes = [envelope]
     }
-    guard !isOwn else {
-      indexBoxes = boxes
-      return
-    }
-    indexBoxes = Self.indexBoxes(holding: boxes, of: self.reference, for: store, in: features, world.transformer)
+    bend = isOwn ? nil : try world.transformer.bend(from: features, to: self.reference)
+    indexBoxes = isOwn ? boxes : Self.indexBoxes(holding: boxes, of: self.reference, for: store, in: features, world.transformer)
   }
 
   /// Boxes in the features' reference that contain all of `boxes`; nil if no bound is known. Then the exact test examines every

@@ -122,7 +122,7 @@ package struct FeatureQuery: Sendable {
     } else if let lookedUp {
       candidates = lookedUp.count
     } else if let boxes, store.count > Self.maxInlineEffort / Self.transformCost {
-      candidates = store.countAtMost(in: boxes)
+      candidates = store.countAtMost(in: boxes, bent: bend)
     } else {
       candidates = store.count
     }
@@ -136,6 +136,9 @@ package struct FeatureQuery: Sendable {
 
   /// Boxes for the index; nil if features anywhere may match.
   private var boxes: [Envelope]? { area?.indexBoxes ?? spatial?.indexBoxes ?? condition?.indexBoxes }
+
+  /// How far edges may leave the boxes of their features where ``boxes`` are searched: as of ``Area``.
+  private var bend: Double? { area?.indexBoxes != nil ? area?.bend : spatial?.indexBoxes != nil ? spatial?.bend : nil }
 
   /// Whether the first feature is a point, so that probably all are.
   private var isOfPoints: Bool {
@@ -217,7 +220,7 @@ package struct FeatureQuery: Sendable {
     if let ids {
       rows = try store.rows(of: ids, checking: shares[0].checkpoint)
     } else if let boxes {
-      rows = try store.rows(in: boxes, checking: shares[0].checkpoint)
+      rows = try store.rows(in: boxes, bent: bend, checking: shares[0].checkpoint)
     } else {
       rows = try store.rowsAscending(checking: shares[0].checkpoint)
     }

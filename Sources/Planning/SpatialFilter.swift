@@ -16,6 +16,8 @@ import Synchronization
 struct SpatialFilter: Sendable {
   /// Boxes in the features' reference that contain all features with the relation, for the index; nil if features anywhere may have it.
   let indexBoxes: [Envelope]?
+  /// As of ``Area``.
+  let bend: Double?
   /// The estimated cost of testing a point or another geometry, in units of `FeatureQuery.effort`.
   let cost: (ofPoint: Int, ofOther: Int)
   /// The estimated cost of checking and preparing the geometry, in the same unit: about a microsecond per position.
@@ -35,6 +37,7 @@ struct SpatialFilter: Sendable {
     seam = wrap?.seam
     let isOwn = reference == features
     let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.reach : nil) ?? [0] } ?? [0]
+    bend = isOwn ? nil : try world.transformer.bend(from: features, to: reference)
     projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
     if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
     // The predicate tests the relation of a feature to the geometry, which is the converse of the question's.

@@ -209,11 +209,14 @@ final class PROJContext: @unchecked Sendable {
     let kind = Self.kind(proj.pointee.proj_get_type(horizontal)) ?? .local
     let unit = unit(of: horizontal)
     let (datum, verticalName) = vertical(object)
+    // A unit of angle is in radians, and rounded.
+    let turn = kind == .geographic ? unit.map { 2 * Double.pi / $0.factor } ?? 360 : 360
     return SpatialReferenceInfo(
       reference: SpatialReference(definition),
       name: proj.pointee.proj_get_name(object).map { String(cString: $0) } ?? "", kind: kind,
       unitName: unit?.name ?? "", metersPerUnit: kind == .geographic ? nil : unit?.factor, areaOfUse: area(of: object),
-      heightDatum: datum, verticalName: verticalName)
+      heightDatum: datum, verticalName: verticalName, turn: abs(turn.rounded() - turn) < 1e-6 ? turn.rounded() : turn,
+      isTilted: kind == .geographic && proj.pointee.proj_crs_is_derived(handle, horizontal) != 0)
   }
 
   /// What heights are above, and the name of the part that says it.

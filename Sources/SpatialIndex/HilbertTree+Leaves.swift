@@ -1,4 +1,4 @@
-// Visits the leaves of the tree in a box, for work that reads shapes directly from memory.
+// Visits the leaves of the tree in a box, for work that reads shapes directly from memory; finds shapes that reach beyond their boxes.
 
 extension HilbertTree {
   /// Calls `body` with each leaf that may have shapes that touch `box`.
@@ -17,6 +17,31 @@ extension HilbertTree {
     while touched != 0 {
       forEachLeaf(blocks[touched.trailingZeroBitCount], box, body)
       touched &= touched &- 1
+    }
+  }
+
+  /// As ``search(_:into:)``, of shapes whose edges may be outside of their boxes: see ``IndexedBox/mayBend(into:longest:)``.
+  package func search(bentInto box: IndexedBox, longest: Double, into found: inout FoundRows) {
+    root?.node.withBlock { Self.search($0, bentInto: box, longest, into: &found) }
+  }
+
+  private static func search(
+    _ block: UnsafeMutableRawPointer, bentInto box: IndexedBox, _ longest: Double, into found: inout FoundRows
+  ) {
+    guard block.assumingMemoryBound(to: NodeHead.self).pointee.level > 0 else {
+      let leaf = LeafBlock<Shape>(block)
+      found.reserve(leaf.count)
+      for index in 0..<leaf.count {
+        let shape = leaf.shapes[index]
+        guard IndexedBox(lower: shape.lower, upper: shape.upper).mayBend(into: box, longest: longest) else { continue }
+        found.rows[found.count] = leaf.rows[index]
+        found.count &+= 1
+      }
+      return
+    }
+    let inner = InnerBlock(block)
+    for index in 0..<inner.count where inner.boxes[index].mayBend(into: box, longest: longest) {
+      search(inner.blocks[index], bentInto: box, longest, into: &found)
     }
   }
 }

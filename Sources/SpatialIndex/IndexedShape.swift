@@ -55,6 +55,15 @@ package struct IndexedBox: IndexedShape, Equatable {
 
   var envelope: Envelope { Envelope(xMin: lower.x, yMin: lower.y, xMax: upper.x, yMax: upper.y) }
 
+  /// Whether edges that are straight in another reference may reach another box: within half of the longer side, or anywhere if that is
+  /// longer than `longest`. True for a box if it is for one in it.
+  func mayBend(into other: IndexedBox, longest: Double) -> Bool {
+    let size = upper - lower
+    let length = max(size.x, size.y)
+    let more = SIMD2(repeating: length / 2)
+    return length > longest || IndexedBox(lower: lower - more, upper: upper + more).touches(other)
+  }
+
   @inline(__always)
   mutating func include(_ shape: some IndexedShape) {
     let low = shape.lower

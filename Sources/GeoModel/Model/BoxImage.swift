@@ -20,11 +20,17 @@ extension CoordinateTransformer {
     box = limit?.clamped(box) ?? box
     let isAtEdge = limit.map { (south: box.yMin == $0.y.lowerBound, north: box.yMax == $0.y.upperBound) }
     // In a box larger than the world, the world could lie between two points of the grid.
-    let largest = from.kind == .geographic ? 360 : worldLength / (from.metersPerUnit ?? 1)
+    let largest = from.kind == .geographic ? from.turn : worldLength / (from.metersPerUnit ?? 1)
     guard box.width <= largest * 1.001, box.height <= largest * 1.001 else { return nil }
     let wrap = WorldWrap(to, self)
+    var extent = extent
+    if let wrap, let longest = try? bend(from: target, to: source) {
+      let length = max(extent.width, extent.height)
+      let more = length > longest ? max(length / 2, wrap.width) : length / 2
+      extent.widen(x: more, y: more)
+    }
     // In the opposite direction the grid ends before the pole, which has no finite coordinates.
-    let hasPoles = from.kind != .geographic || PolarLimit(to, self) == nil
+    let hasPoles = !from.isInDegrees || PolarLimit(to, self) == nil
     let beyond = hasPoles ? (south: false, north: false) : (south: box.yMin < -nearPole, north: box.yMax > nearPole)
     if beyond.south || beyond.north {
       (box.yMin, box.yMax) = (min(max(box.yMin, -nearPole), nearPole), max(min(box.yMax, nearPole), -nearPole))
@@ -36,7 +42,7 @@ extension CoordinateTransformer {
     let slack = (wrap?.width ?? worldLength / (to.metersPerUnit ?? metersPerDegree)) * 1e-6
     image.widen(x: grid.bend.x + slack, y: grid.bend.y + slack)
     var caps: [Envelope] = []
-    if wrap != nil || PolarLimit(to, self) != nil {
+    if wrap.map({ !$0.isTilted }) ?? (PolarLimit(to, self) != nil) {
       if beyond.south || isAtEdge?.south == true { image.yMin = -.greatestFiniteMagnitude }
       if beyond.north || isAtEdge?.north == true { image.yMax = .greatestFiniteMagnitude }
     } else if let isAtEdge {
@@ -48,7 +54,7 @@ extension CoordinateTransformer {
         caps += found
       }
     }
-    let poles = from.kind == .geographic ? (south: false, north: false) : poles(near: box, of: source)
+    let poles = from.isInDegrees && !to.isTilted ? (south: false, north: false) : poles(near: box, of: source, in: to)
     if poles.south || poles.north {
       // At a pole, Mercator's y is unbounded; other projections with poles at infinity are unbounded in x and y.
       guard wrap != nil || PolarLimit(to, self) != nil else {
@@ -56,14 +62,22 @@ extension CoordinateTransformer {
       }
       if poles.south { image.yMin = -.greatestFiniteMagnitude }
       if poles.north { image.yMax = .greatestFiniteMagnitude }
-      return [image.moved(toX: extent.xMin, extent.xMax)]
+      return [image.moved(toX: extent.xMin, extent.xMax)] + caps
     }
     guard let wrap else { return [image] + caps }
     // With steps of less than a quarter turn, no cell of the grid can span the edge of the world unnoticed.
     guard grid.largestStep < wrap.width / 4, image.width < wrap.width else {
-      return [image.moved(toX: extent.xMin, extent.xMax)]
+      return [image.moved(toX: extent.xMin, extent.xMax)] + caps
     }
-    return wrap.turns(of: image, meeting: extent)
+    return wrap.turns(of: image, meeting: extent) + caps
+  }
+
+  /// How long a geometry can be so that its edges, straight in `target`, are within half of its length around its box, in units of
+  /// `source`: a thousand kilometres. Nil if they are within the box.
+  public func bend(from source: SpatialReference, to target: SpatialReference) throws(TransformError) -> Double? {
+    let (from, to) = (try describe(source), try describe(target))
+    guard !WorldWrap.keepsLines(WorldWrap(from, self), WorldWrap(to, self)) else { return nil }
+    return 1e6 / (from.metersPerUnit ?? metersPerDegree * 360 / from.turn)
   }
 
   /// The part of a box that can contain positions: the part inside the world, if the reference wraps.
@@ -72,17 +86,19 @@ extension CoordinateTransformer {
     if let wrap = WorldWrap(info, self) {
       box = box.moved(toX: max(box.xMin, wrap.xMin), min(box.xMax, wrap.xMax))
     }
-    if info.kind == .geographic { (box.yMin, box.yMax) = (max(box.yMin, -90), min(box.yMax, 90)) }
+    if info.kind == .geographic { (box.yMin, box.yMax) = (max(box.yMin, -info.turn / 4), min(box.yMax, info.turn / 4)) }
     return box.xMin <= box.xMax && box.yMin <= box.yMax ? box : nil
   }
 
   /// Whether the box has a pole inside or within a cell of the grid: longitudes and Mercator's y change without limit
   /// there.
-  private func poles(near box: Envelope, of source: SpatialReference) -> (south: Bool, north: Bool) {
+  private func poles(near box: Envelope, of source: SpatialReference, in target: SpatialReferenceInfo) -> (south: Bool, north: Bool) {
     var near = box
     near.widen(x: box.width / Double(SampleGrid.steps), y: box.height / Double(SampleGrid.steps))
     func isNear(_ latitude: Double) -> Bool {
-      guard let pole = try? transform(Point(x: 0, y: latitude), from: .wgs84, to: source) else { return false }
+      let (place, frame) =
+        target.isTilted ? (Point(x: 0, y: latitude / 360 * target.turn), target.reference) : (Point(x: 0, y: latitude), .wgs84)
+      guard let pole = try? transform(place, from: frame, to: source) else { return false }
       return near.contains(x: pole.x, y: pole.y)
     }
     return (isNear(-90), isNear(90))

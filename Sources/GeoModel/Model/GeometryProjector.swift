@@ -23,8 +23,9 @@ public struct GeometryProjector: Sendable {
   ) throws(TransformError) {
     (self.source, self.target, self.transformer) = (source, target, transformer)
     let (from, to) = (try transformer.describe(source), try transformer.describe(target))
-    sourceWrap = WorldWrap(from, transformer)
     wrap = WorldWrap(to, transformer)
+    let own = WorldWrap(from, transformer)
+    sourceWrap = wrap.map { own?.hasEdge(of: $0, source, target, transformer) ?? false } ?? true ? own : nil
     poles = Self.poles(of: to, transformer)
   }
 
@@ -35,7 +36,7 @@ public struct GeometryProjector: Sendable {
     func y(_ latitude: Double) -> Double? {
       try? transformer.transform(Point(x: 0, y: latitude), from: .wgs84, to: target.reference).y
     }
-    if target.kind == .geographic { return -90...90 }
+    if target.kind == .geographic { return -target.turn / 4...target.turn / 4 }
     guard let south = y(-90), let north = y(90), south < north else { return -1e9...1e9 }
     return south...north
   }
@@ -95,6 +96,16 @@ public struct GeometryProjector: Sendable {
 }
 
 extension WorldWrap {
+  /// Whether what ends at the edge of this world does so in another: not where meridians are counted from another one, as from Paris.
+  fileprivate func hasEdge(
+    of other: WorldWrap, _ source: SpatialReference, _ target: SpatialReference, _ transformer: any CoordinateTransformer
+  ) -> Bool {
+    guard WorldWrap.keepsLines(self, other) else { return false }
+    guard let edge = try? transformer.transform(Point(x: xMin, y: 0), from: source, to: target) else { return true }
+    // Datums differ by less.
+    return abs((edge.x - other.xMin).remainder(dividingBy: other.width)) < other.width * 1e-4
+  }
+
   /// Shifts each x by whole turns to be nearest to x of the same position in another cylindrical reference.
   fileprivate func shifted(_ geometry: Geometry, near original: Geometry, _ other: WorldWrap) -> Geometry {
     var expected: [Double] = []
@@ -155,12 +166,14 @@ extension Positions {
     // Between the pole and the position next to it there is nothing of the ring.
     let start = (0..<count).min { abs(self[$0].y - pole) < abs(self[$1].y - pole) } ?? 0
     let turn = self[count - 1].x - self[0].x
-    func moved(_ point: Point, by turn: Double = 0, to y: Double? = nil) -> Point {
+    func moved(_ point: Point, by turn: Double, to y: Double? = nil) -> Point {
       Point(x: point.x + turn, y: y ?? point.y, z: point.z, m: point.m)
     }
     let first = self[start]
+    // Copies of what it is compared with are no more than a turn beyond the world: so it begins in the world.
+    let home = -((min(first.x, first.x + turn) - wrap.xMin) / wrap.width).rounded(.down) * wrap.width
     return Positions(
-      points[start...] + points[..<(start + 1)].dropFirst().map { moved($0, by: turn) }
-        + [moved(first, by: turn, to: pole), moved(first, to: pole), first])
+      points[start...].map { moved($0, by: home) } + points[..<(start + 1)].dropFirst().map { moved($0, by: turn + home) }
+        + [moved(first, by: turn + home, to: pole), moved(first, by: home, to: pole), moved(first, by: home)])
   }
 }

@@ -14,7 +14,8 @@ public struct MapTransform: Sendable {
   /// The period of x in each reference that wraps.
   let sourceWrap: WorldWrap?
   let targetWrap: WorldWrap?
-  private let isToDegrees: Bool
+  /// y of the poles of a geographic target.
+  private let poles: ClosedRange<Double>?
 
   public init(
     from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
@@ -24,15 +25,18 @@ public struct MapTransform: Sendable {
     let to = try transformer.describe(target)
     limit = PolarLimit(to, transformer)
     latitudes = limit == nil ? PolarLimit.latitudes(near: to, transformer) : nil
-    (isFromDegrees, isToDegrees) = (from.kind == .geographic, to.kind == .geographic)
-    (sourceWrap, targetWrap) = (WorldWrap(from, transformer), WorldWrap(to, transformer))
+    isFromDegrees = from.isInDegrees
+    poles = to.kind == .geographic ? -to.turn / 4...to.turn / 4 : nil
+    targetWrap = WorldWrap(to, transformer)
+    let own = WorldWrap(from, transformer)
+    sourceWrap = targetWrap == nil || WorldWrap.keepsLines(own, targetWrap) ? own : nil
   }
 
   /// Whether lines stay straight: both references wrap, so x and y are transformed independently.
   public var keepsLines: Bool { sourceWrap != nil && targetWrap != nil }
 
   /// Whether the result may cross the antimeridian: from a map that does not wrap, to degrees.
-  var mayCross: Bool { isToDegrees && sourceWrap == nil }
+  var mayCross: Bool { poles != nil && sourceWrap == nil }
 
   /// Transforms positions as alternating x and y. Latitudes are clamped where the target's poles are at infinity. x is
   /// within one turn of the world.
@@ -130,7 +134,7 @@ public struct MapTransform: Sendable {
   func close(_ values: inout [Double], _ wrap: WorldWrap) {
     guard values.count >= 8, abs(values[values.count - 2] - values[0]) > wrap.width / 2 else { return }
     let sum = stride(from: 1, to: values.count, by: 2).reduce(0) { $0 + values[$1] }
-    let edges = limit?.y ?? (isToDegrees ? -90...90 : nil)
+    let edges = limit?.y ?? poles
     guard let edges else { return }
     let middle = (edges.lowerBound + edges.upperBound) / 2
     let edge = sum / Double(values.count / 2) < middle ? edges.lowerBound : edges.upperBound

@@ -104,7 +104,7 @@ extension World {
       return try transformer.bounds(of: box, from: source, to: target)
     }
     var box = box
-    if try transformer.describe(source).kind == .geographic { box.clamp(-PolarLimit.latitude...PolarLimit.latitude) }
+    if try transformer.describe(source).isInDegrees { box.clamp(-PolarLimit.latitude...PolarLimit.latitude) }
     var result = try transformer.bounds(of: box, from: source, to: target)
     result.clamp(limit.y)
     return result

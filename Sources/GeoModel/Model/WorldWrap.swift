@@ -9,6 +9,8 @@ public struct WorldWrap: Hashable, Sendable {
   public let width: Double
   public var xMax: Double { xMin + width }
   public var seam: Seam { Seam(west: xMin, width: width) }
+  /// Whether the reference has poles of its own: x is then in no proportion to x of others.
+  let isTilted: Bool
 
   /// Half the width of Web Mercator, in metres: half the circumference of its sphere. A constant, since most maps use
   /// it and each query reads it.
@@ -16,8 +18,9 @@ public struct WorldWrap: Hashable, Sendable {
 
   /// Nil for a reference that does not cover all longitudes, or that is not cylindrical.
   public init?(_ info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) {
+    isTilted = info.isTilted
     guard info.kind != .geographic else {
-      (xMin, width) = (-180, 360)
+      (xMin, width) = (-info.turn / 2, info.turn)
       return
     }
     guard info.reference != .webMercator else {
@@ -102,6 +105,12 @@ public struct WorldWrap: Hashable, Sendable {
 }
 
 extension WorldWrap {
+  /// Whether x of both is in proportion, and y increases in both: lines between two positions stay in their box.
+  public static func keepsLines(_ first: WorldWrap?, _ second: WorldWrap?) -> Bool {
+    guard let first, let second else { return false }
+    return !first.isTilted && !second.isTilted
+  }
+
   /// A geometry with parts on both sides of the edge, side by side: if it is cut there, or within half of the world so; nil for others.
   package func joined(_ geometry: Geometry) -> Geometry? {
     guard let box = geometry.envelope, box.width > width / 2, case let joined = narrowed(geometry), let narrow = joined.envelope,

@@ -12,9 +12,8 @@ extension World {
     _ = try views.require(view)
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
-    let isInDegrees = info.kind == .geographic && info.unitName == "degree"
     let members = try members.map { (member) throws(ModelError) in try placed(member, in: info.reference) }
-    let overlay = try Overlay(id: id, view: view, reference: info.reference, isInDegrees: isInDegrees).setting(members)
+    let overlay = try Overlay(id: id, view: view, reference: info.reference, isInDegrees: info.isInDegrees).setting(members)
     try overlay.check()
     defer { changeKnown(view) { $0.overlays.append(id) } }
     return insert(overlay)

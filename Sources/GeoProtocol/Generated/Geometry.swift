@@ -3198,7 +3198,8 @@ public enum GeometryProtocol {
     public typealias Result = GeometryProtocol.GeometryResult
   }
 
-  /// Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept.
+  /// Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept; lines and areas go on beyond 180
+  /// degrees (`geometry/normalize` cuts there).
   public enum GeodeticMove {
     public static let name: StaticString = "geometry/geodeticMove"
 

@@ -18,10 +18,12 @@ struct Globe: Sendable {
   let geodesy: any Geodesy
   /// Nil on WGS 84.
   private let projector: GeometryProjector?
+  private let backward: GeometryProjector?
 
   init(_ reference: SpatialReference, in world: World) {
     (self.reference, transformer, geodesy) = (reference, world.transformer, world.geodesy)
     projector = reference == .wgs84 ? nil : try? GeometryProjector(from: reference, to: .wgs84, transformer)
+    backward = reference == .wgs84 ? nil : try? GeometryProjector(from: .wgs84, to: reference, transformer)
   }
 
   /// - Throws: `invalidParams` without a reference.
@@ -68,7 +70,10 @@ struct Globe: Sendable {
   }
 
   func back(_ geometry: Geometry) throws -> Geometry {
-    reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
+    guard let found = try backward?.unbroken(geometry, checking: {}) else {
+      return reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
+    }
+    return try found.edge.map { try found.geometry.cut(at: $0) } ?? found.geometry
   }
 
   func meter() throws -> GeometryMeter {
@@ -202,12 +207,17 @@ extension GeometryService {
   package static func geodeticMove(_ params: GeodeticMove.Params, in world: inout World) throws -> Plan<GeodeticMove.Result> {
     let (azimuth, distance, geodesy) = (params.azimuth, params.distance, world.geodesy)
     return try placed(params, in: world) { geometry, _ in
-      try geometry.mapPositions { positions in
+      // Positions of lines and areas stay beside one another across the antimeridian.
+      var last: (before: Double, after: Double)?
+      return try geometry.mapPositions { positions in
         var moved = positions
         let stride = positions.stride
         try moved.withMutableValues { values in
           for base in Swift.stride(from: 0, to: values.count, by: stride) {
-            let end = try geodesy.direct(from: Point(x: values[base], y: values[base + 1]), azimuth: azimuth, distance: distance).0
+            let x = values[base]
+            var end = try geodesy.direct(from: Point(x: x, y: values[base + 1]), azimuth: azimuth, distance: distance).0
+            if let last, geometry.dimension > 0 { end.x += ((last.after + x - last.before - end.x) / 360).rounded() * 360 }
+            last = (x, end.x)
             (values[base], values[base + 1]) = (end.x, end.y)
           }
         }

@@ -120,7 +120,7 @@ struct TilePyramid {
   private func addresses(_ share: WorkShare) throws -> [TileAddress] {
     var found: [TileAddress] = []
     var level = [TileAddress(zoom: 0, x: 0, y: 0)].compactMap { $0 }
-    let layers = Array(zip(publication.layers.first ?? [], publication.boxes))
+    let boxes = publication.boxes
     let zooms = publication.zooms
     for zoom in 0...zooms.upperBound {
       let isHere = publication.tiled.map { $0.contains(zoom) }
@@ -129,8 +129,7 @@ struct TilePyramid {
         try isAsked.indices.contains { index in
           guard isAsked[index] else { return false }
           if publication.isOfPixels { return try publication.raster(index, meets: address) }
-          let (layer, boxes) = layers[index]
-          return boxes.boxes(holding: address.envelope).map { layer.store.countAtMost(in: $0) > 0 } ?? true
+          return boxes[index].mayMeet(address.envelope)
         }
       }
       level = try level.filter { address in

@@ -8600,7 +8600,8 @@ class GeometryMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.GeometryResult:
-        """Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept.
+        """Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept; lines and areas go
+        on beyond 180 degrees (`geometry/normalize` cuts there).
 
         Args:
             azimuth: Where to. (degrees clockwise from north; in -360...360)
