@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"72bfbc25e3c77f66"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"8c28c25104b65289"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2574,7 +2574,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"LineString","coordinates":[[170,0],[-170,0]]}},\#
 {"name":"spatialReference","value":"EPSG:4326"},\#
 {"name":"maxSegmentLength","value":1200000}],"result":{"name":"result","value":{"geometry":{"type":"LineString","coordinates":[[170,0],[180,0],[190,0]]}}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/geodeticMove","summary":"Each position moved along a geodesic of the WGS 84 ellipsoid.","description":"Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"azimuth","description":"Where to.","required":true,"schema":{"type":"number","minimum":-360,"maximum":360},\#
+{"name":"geometry/geodeticMove","summary":"Each position moved along a geodesic of the WGS 84 ellipsoid.","description":"Each position moved along a geodesic of the WGS 84 ellipsoid. Z and M are kept; lines and areas go on beyond 180 degrees (`geometry/normalize` cuts there).","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"azimuth","description":"Where to.","required":true,"schema":{"type":"number","minimum":-360,"maximum":360},\#
 "x-unit":"degrees clockwise from north"},\#
 {"name":"distance","description":"How far; negative the other way.","required":true,"schema":{"type":"number","minimum":-100000000,"maximum":100000000},\#
 "x-unit":"m"},\#
