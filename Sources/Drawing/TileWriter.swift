@@ -101,7 +101,7 @@ struct TileWriter: ~Copyable {
   private mutating func tag(_ row: FeatureRow) {
     row.forEachAttribute { column, value in
       guard column < isWanted.count, isWanted[column] else { return }
-      let key = keys[column] ?? layer.key(drawn.store.schema.fields[column].name.string)
+      let key = keys[column] ?? layer.key(drawn.store.schema.name(of: column))
       keys[column] = key
       layer.tag(key, value)
     }

@@ -319,19 +319,20 @@ public struct FeatureSchema: Sendable {
 
   /// The attributes with their declared types, or else the type of their values: integers with doubles give double, any other
   /// mixture text.
-  public var fields: [Field] {
-    names.indices.map { column in
-      let types = seen[column] & ~CellTag.null.bit
-      let type: FieldType =
-        switch types {
-        case CellTag.bool.bit: .boolean
-        case CellTag.integer.bit: .integer
-        case CellTag.double.bit, CellTag.double.bit | CellTag.integer.bit: .double
-        case CellTag.json.bit: .json
-        default: .string
-        }
-      return Field(name: names[column], type: declared[column] ?? type)
-    }
+  public var fields: [Field] { names.indices.map(field) }
+
+  /// One of ``fields``.
+  public func field(_ column: Int) -> Field {
+    let types = seen[column] & ~CellTag.null.bit
+    let type: FieldType =
+      switch types {
+      case CellTag.bool.bit: .boolean
+      case CellTag.integer.bit: .integer
+      case CellTag.double.bit, CellTag.double.bit | CellTag.integer.bit: .double
+      case CellTag.json.bit: .json
+      default: .string
+      }
+    return Field(name: names[column], type: declared[column] ?? type)
   }
 }
 

@@ -57,7 +57,7 @@ struct ExportFields {
     var unused = Set(record.ownFields.keys)
     var taken = unused
     all = zip(columns, zip(declared, profiles)).map { column, types in
-      let source = Field(name: store.schema.name(of: column), type: store.fields[column].type)
+      let source = store.schema.field(column)
       var type = Self.type(declared: types.0, types.1)
       let own = record.ownFields[source.name.string.lowercased()].flatMap { $0.type == type ? $0 : nil }
       var name: String
