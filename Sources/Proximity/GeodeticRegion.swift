@@ -41,6 +41,9 @@ public struct GeodeticRegion {
     return try calculate(GeometryOperation(.difference, mends: true), [areas, taken]).geometries[0].part(ofDimension: 2)
   }
 
+  /// A geometry with positions along its sides, between which straight lines stay near them.
+  public func traced(_ geometry: Geometry) throws -> Geometry { try tracer.densified(geometry, curve, .deviation(deviation * 0.1)) }
+
   /// Circles, ellipses and sectors.
   public var shapes: Surroundings { Surroundings(tracer, curve, within: deviation) }
 }

@@ -67,6 +67,9 @@ public struct GeometryProjector: Sendable {
     return (moved.unwrapped(of: geometry, poles, wrap) { continued($0, along: $1, wrap) }, wrap.seam)
   }
 
+  /// Whether both worlds have their edge at the same place.
+  public var keepsEdge: Bool { sourceWrap != nil && wrap != nil }
+
   /// Whether something in a box of the source may go on beyond the edge of the target's world, or be cut there.
   public func mayCross(_ box: Envelope) -> Bool {
     guard let wrap else { return false }

@@ -43,14 +43,19 @@ struct Globe: Sendable {
   }
 
   /// The same, with rings around a pole closed along it: valid areas if they are cut at the antimeridian then.
-  func whole(_ geometry: Geometry, isCut: Bool = false) throws -> Geometry {
+  ///
+  /// - Parameter beforeCut: given, areas are cut, with the positions that it puts on their sides.
+  func whole(_ geometry: Geometry, beforeCut: ((Geometry) throws -> Geometry)? = nil) throws -> Geometry {
     guard let found = try projector?.unbroken(geometry, checking: {}) else { return geometry }
-    return try found.edge.flatMap { isCut && geometry.dimension == 2 ? try found.geometry.cut(at: $0) : nil } ?? found.geometry
+    guard let beforeCut, let edge = found.edge, geometry.dimension == 2 else { return found.geometry }
+    return try beforeCut(found.geometry).cut(at: edge)
   }
 
-  /// Whether it is an area that may lie across the antimeridian or around a pole, in a reference where no side is longer than it looks.
-  func isTurned(_ geometry: Geometry) throws -> Bool {
-    try geometry.dimension == 2 && projector?.unbroken(geometry, checking: {}).edge != nil
+  /// A geometry placed on WGS 84 in one piece, and whether it is an area that may lie across the antimeridian or around a pole, in a
+  /// reference where no side is longer than it looks.
+  func located(_ geometry: Geometry) throws -> (geometry: Geometry, isTurned: Bool) {
+    guard geometry.dimension == 2, let found = try projector?.unbroken(geometry, checking: {}) else { return (try placed(geometry), false) }
+    return (found.geometry, found.edge != nil)
   }
 
   /// A geometry placed on WGS 84; of an area that is turned, its rings.
@@ -60,8 +65,7 @@ struct Globe: Sendable {
   }
 
   /// A geometry placed to make something of it: an error before that if there is no such latitude.
-  func checked(_ geometry: Geometry, whole isWhole: Bool = false) throws -> Geometry {
-    let placed = try isWhole ? whole(geometry, isCut: true) : placed(geometry)
+  static func checked(_ placed: Geometry) throws -> Geometry {
     guard let box = placed.envelope, max(-box.yMin, box.yMax) > 90 else { return placed }
     var latitudes: [Double] = []
     placed.forEachPositions { line in latitudes += line.points.map(\.y) }
@@ -69,11 +73,16 @@ struct Globe: Sendable {
     throw TransformError.outsideDomain(index: index, from: SpatialReference.wgs84.definition, to: "geodesic")
   }
 
+  /// Areas that are cut at the antimeridian are whole again in a reference that has no edge there.
   func back(_ geometry: Geometry) throws -> Geometry {
-    guard let found = try backward?.unbroken(geometry, checking: {}) else {
+    guard let projector, let backward else {
       return reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
     }
-    return try found.edge.map { try found.geometry.cut(at: $0) } ?? found.geometry
+    let isCut = geometry.dimension == 2 && !projector.keepsEdge && geometry.envelope.map { $0.xMin == -180 && $0.xMax == 180 } ?? false
+    let found = try backward.unbroken(isCut ? geometry.mapPositions(\.withSharedSeam) : geometry, checking: {})
+    let moved = try found.edge.map { try found.geometry.cut(at: $0) } ?? found.geometry
+    guard isCut else { return moved }
+    return try GeometryCalculator()(GeometryOperation(.union, mends: true), [moved]).geometries[0].part(ofDimension: 2)
   }
 
   func meter() throws -> GeometryMeter {
@@ -86,6 +95,20 @@ struct Globe: Sendable {
   func tracer(_ worker: Worker) -> CurveTracer { CurveTracer(geodesy) { try worker.checkCancelled() } }
 }
 
+extension Positions {
+  /// With the same numbers on both sides of the antimeridian, and at a pole.
+  fileprivate var withSharedSeam: Positions {
+    var shared = self
+    let stride = stride
+    shared.withMutableValues { values in
+      for base in Swift.stride(from: 0, to: values.count, by: stride) {
+        if abs(values[base + 1]) == 90 { values[base] = 0 } else if values[base] == 180 { values[base] = -180 }
+      }
+    }
+    return shared
+  }
+}
+
 extension GeometryService {
   /// A geometry made on the ellipsoid of each.
   private static func placed(
@@ -95,16 +118,17 @@ extension GeometryService {
     let globe = try Globe(params.spatialReference, in: world)
     return TaskPlan { worker in
       try GeometryBatch(params).made(worker) { _, geometry, _ in
-        func made(_ geometry: Geometry) throws -> Geometry {
-          try globe.back(try body(try globe.checked(geometry), globe.tracer(worker)))
-        }
-        guard try globe.isTurned(geometry) else { return try tracing { try made(geometry) } }
+        let (tracer, found) = (globe.tracer(worker), try globe.located(geometry))
+        guard found.isTurned else { return try tracing { try globe.back(body(Globe.checked(found.geometry), tracer)) } }
         // Around a pole rings end a turn away from their start, as lines may.
         return try tracing {
-          try geometry.mapPositions { ring in
-            guard ring.count > 1, case .lineString(let line) = try made(.lineString(ring)) else { return ring }
+          let made = try geometry.mapPositions { ring in
+            guard ring.count > 1, case .lineString(let line) = try body(Globe.checked(globe.placed(.lineString(ring))), tracer) else {
+              return Positions()
+            }
             return ring[ring.count - 1] == ring[0] ? Positions(line.points.dropLast() + [line[0]]) : line
           }
+          return try globe.back(made)
         }
       }
     }
@@ -157,8 +181,9 @@ extension GeometryService {
         expected: "at most \(Int(most)) m around \(geometry.dimension == 0 ? "points" : "lines and areas")")
     }
     return try tracing {
-      try GeodeticRegion(globe.tracer(worker), curve, within: deviation, of: distance)
-        .area(around: globe.checked(geometry, whole: true), distance, mends: mends, calculate)
+      let region = GeodeticRegion(globe.tracer(worker), curve, within: deviation, of: distance)
+      let placed = try Globe.checked(globe.whole(geometry, beforeCut: region.traced))
+      return try region.area(around: placed, distance, mends: mends, calculate)
     }
   }
 
