@@ -146,6 +146,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     guard from != to else { return envelope }
     guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
     if let bounds = WebMercator.bounds(of: envelope, from: from, to: to) { return bounds }
+    let inside = try boundsInside(envelope, from: source, to: target)
     let context = try pool.take()
     defer { pool.giveBack(context) }
     let operation = try context.operation(from: from, to: to)
@@ -159,7 +160,28 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     guard isFound != 0, [box.xMin, box.yMin, box.xMax, box.yMax].allSatisfy(\.isFinite) else {
       throw .outsideDomain(index: 0, from: source.definition, to: target.definition)
     }
+    if let inside { box.include(inside) }
     return box
+  }
+
+  /// The bounds of places within a box: what a reference tears apart, as one around a place does the world, is not within the image of its
+  /// edges. Nil for longitudes and latitudes, where PROJ looks for poles.
+  private func boundsInside(
+    _ box: Envelope, from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> Envelope? {
+    guard try describe(target).kind != .geographic else { return nil }
+    let info = try describe(source)
+    let width = box.width + (box.width < 0 && info.kind == .geographic ? info.turn : 0)
+    let pieces = 20
+    var places: [Double] = []
+    for row in 1..<pieces {
+      for column in 1..<pieces {
+        let (u, v) = (Double(column) / Double(pieces), Double(row) / Double(pieces))
+        places += [box.xMin + width * u, box.yMin + box.height * v]
+      }
+    }
+    try transformKnown(&places, from: source, to: target)
+    return Geometry.multiPoint(Positions(values: places)).envelope
   }
 
   public func transformations(

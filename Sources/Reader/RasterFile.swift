@@ -146,12 +146,15 @@ func hasSignedBytes(_ band: GDALRasterBandH, _ gdal: GDAL) -> Bool {
 
 /// Metres per unit of a band, also of one without a name; nil if the unit is not known.
 private func metres(per unit: String) -> Double? {
-  // Writers differ in spaces, signs, numbers and the order of words: "US survey foot", "foot_us", "ft (international)", "Meters".
-  let name = unit.lowercased().filter(\.isLetter)
-  return switch name.hasSuffix("s") ? String(name.dropLast()) : name {
+  // Writers differ in spaces, dots, the order of words and plurals: "US survey foot", "foot_us", "ft (international)", "Meters", "metre(s)".
+  let name = unit.lowercased().filter { !" \t_-.,'()[]".contains($0) }
+  // Seconds are no plural, nor is what is of the US.
+  return switch name.count > 2 && name.hasSuffix("s") && !name.hasSuffix("us") ? String(name.dropLast()) : name {
   case "", "m", "metre", "meter": 1
   case "ft", "foot", "feet", "internationalfoot", "internationalfeet", "footinternational", "ftinternational", "footintl": 0.3048
-  case "usft", "ftus", "ussurveyfoot", "ussurveyfeet", "footus", "feetus", "usfoot", "usfeet", "ussurveyft": 1200.0 / 3937.0
+  case "usft", "ftus", "ussurveyfoot", "ussurveyfeet", "footus", "feetus", "usfoot", "usfeet", "ussurveyft", "surveyfoot", "surveyfeet",
+    "surveyft", "footussurvey", "feetussurvey", "ftussurvey":
+    1200.0 / 3937.0
   case "mm", "millimetre", "millimeter": 0.001
   case "cm", "centimetre", "centimeter": 0.01
   case "dm", "decimetre", "decimeter": 0.1

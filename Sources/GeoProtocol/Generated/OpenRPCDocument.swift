@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"8c28c25104b65289"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e409f31cde6efe5d"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -4553,7 +4553,7 @@ public enum OpenRPCDocument {
 {"name":"levels","description":"The levels in metres, ascending, none twice.","required":false,"schema":{"type":"array","items":{"type":"number"},\#
 "minItems":1,"maxItems":10000}},\#
 {"name":"output","description":"What contours are.","required":false,"schema":{"$ref":"#/components/schemas/ContourOutput","default":"lines"}},\#
-{"name":"outSpatialReference","description":"The spatial reference of the features; that of the request when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the features; that of the request when absent. In another one than the cells', features are cut at the edge of the world, unless the cells go on beyond it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SurfaceContoursResult","schema":{"type":"object","required":["type","revision","spatialReference","count","sources"],"properties":{"type":{"$ref":"#/components/schemas/FeatureCollectionType","description":"The GeoJSON type."},\#
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the features."},\#
@@ -4683,7 +4683,7 @@ public enum OpenRPCDocument {
 "visibleCells":{"type":"integer","minimum":0,"description":"Number of cells that are seen, with the observer's."},\#
 "hiddenCells":{"type":"integer","minimum":0,"description":"Number of cells that are not; neither are cells without a height, or too far away."},\#
 "visibleArea":{"type":"number","description":"The area of the cells that are seen, each as large as the observer's.","x-unit":"square metre"},\#
-"geometry":{"$ref":"#/components/schemas/Geometry","description":"With `polygons`: a multipolygon around the visible cells, connected by their sides. Longitudes continue beyond 180 degrees."},\#
+"geometry":{"$ref":"#/components/schemas/Geometry","description":"With `polygons`: a multipolygon around the visible cells, connected by their sides, cut at the edge of the world."},\#
 "cells":{"$ref":"#/components/schemas/GridCells","description":"With `cells`: the visibility of each."},\#
 "sources":{"type":"array","items":{"$ref":"#/components/schemas/GroundSource"},\#
 "description":"The sources that have heights of the cells, by precedence."}}}},\#

@@ -539,7 +539,8 @@ public enum SurfaceProtocol {
       public var levels: [Double]?
       /// What contours are.
       public var output: SurfaceProtocol.ContourOutput
-      /// The spatial reference of the features; that of the request when absent.
+      /// The spatial reference of the features; that of the request when absent. In another one than the cells',
+      /// features are cut at the edge of the world, unless the cells go on beyond it.
       public var outSpatialReference: String?
 
       public init(
@@ -1064,8 +1065,8 @@ public enum SurfaceProtocol {
       public var hiddenCells: Int
       /// The area of the cells that are seen, each as large as the observer's. Unit: square metre.
       public var visibleArea: Double
-      /// With `polygons`: a multipolygon around the visible cells, connected by their sides. Longitudes continue
-      /// beyond 180 degrees.
+      /// With `polygons`: a multipolygon around the visible cells, connected by their sides, cut at the edge of the
+      /// world.
       public var geometry: JSONOpaque?
       /// With `cells`: the visibility of each.
       public var cells: SurfaceProtocol.GridCells?

@@ -29,7 +29,7 @@ package enum SurfaceService: SurfaceHandlers {
         heights += samples.heights
         numbers += samples.sources
       }
-      let places = try ground.given(profile.points, share)
+      let places = try ground.given(line: profile.points, share)
       let used = Set(numbers.lazy.filter { $0 >= 0 })
       let order = Dictionary(uniqueKeysWithValues: used.sorted().enumerated().map { ($1, $0) })
       return .init(

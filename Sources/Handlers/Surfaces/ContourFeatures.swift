@@ -58,15 +58,15 @@ struct ContourFeatures {
     var texts = FeatureTexts()
     do {
       var contours = try Terrain.Contours(heights, width: shapes.frame.width, levels: levels, limit: limit) { try share.work?.checkCancelled() }
-      contours.margin = max(contours.margin, min(shapes.frame.rounding * 4, 1e-3))
+      contours.margin = max(contours.margin, min(shapes.rounding * 4, 1e-3))
       switch output {
       case .lines:
         try contours.trace(checking: { try share.checkpoint($0) }) { level, line in
-          try append(.lineString(try shapes.positions(line, isRing: false, share)), &texts, isStreamed, share) { $0.member("elevation", levels[level]) }
+          try append(try shapes.line(line, share), &texts, isStreamed, share) { $0.member("elevation", levels[level]) }
         }
       case .polygons:
         try contours.bands(checking: { try share.checkpoint($0) }) { band, polygons in
-          let geometry = Geometry.multiPolygon(try polygons.map { try $0.map { try shapes.positions($0, isRing: true, share) } })
+          let geometry = Geometry.multiPolygon(try polygons.flatMap { try shapes.area($0, share) })
           try append(geometry.withRightHandRings, &texts, isStreamed, share) { writer in
             for (name, level) in [("minElevation", band - 1), ("maxElevation", band)] {
               writer.key(name)

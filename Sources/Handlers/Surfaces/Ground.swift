@@ -104,6 +104,15 @@ struct Ground: Sendable {
     return try transformed(.multiPoint(Positions(points)), from: .wgs84, to: reference, share)
   }
 
+  /// Converts a line in WGS 84 to the reference of the request, where it goes on beyond the edge of the world as it does in WGS 84.
+  func given(line points: [Point], _ share: WorkShare) throws -> [Point] {
+    guard reference != .wgs84 else { return points }
+    let line = try GeometryProjector(from: .wgs84, to: reference, transformer)
+      .unbroken(.lineString(Positions(points))) { try share.work?.checkCancelled() }
+    guard case .lineString(let positions) = line.geometry else { return [] }
+    return positions.points
+  }
+
   private func transformed(
     _ points: Geometry, from source: SpatialReference, to target: SpatialReference, _ share: WorkShare
   ) throws -> [Point] {

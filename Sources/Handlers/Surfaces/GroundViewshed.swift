@@ -3,9 +3,11 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import JSONRPC
 import Planning
 import Platform
+import SpatialRelations
 import Terrain
 import WireCoding
 
@@ -120,36 +122,62 @@ struct GridShapes {
   private static let longest = 16
 
   let frame: GridFrame
-  let reference: SpatialReference
-  let ground: Ground
-  private let isSame: Bool
-  /// A longitude near the grid, where the reference is geographic and not the grid's.
-  private let near: Double?
+  /// Nil where the reference is the grid's.
+  private let projector: GeometryProjector?
+  /// By how much positions are rounded, in cells.
+  let rounding: Double
 
   init(_ frame: GridFrame, _ reference: SpatialReference, _ ground: Ground) throws {
-    (self.frame, self.reference, self.ground, isSame) = (frame, reference, ground, reference == frame.reference)
-    let middle = frame.middle(frame.width / 2, frame.height / 2)
-    let isGeographic = try !isSame && ground.transformer.describe(reference).kind == .geographic
-    near = isGeographic ? (try? ground.transformer.transform(middle, from: frame.reference, to: reference))?.x : nil
+    self.frame = frame
+    guard reference != frame.reference else {
+      (projector, rounding) = (nil, frame.rounding)
+      return
+    }
+    projector = try GeometryProjector(from: frame.reference, to: reference, ground.transformer)
+    rounding = max(frame.rounding, try Self.rounding(frame, reference, ground))
+  }
+
+  /// By how much positions in a reference are rounded, in cells.
+  private static func rounding(_ frame: GridFrame, _ reference: SpatialReference, _ ground: Ground) throws -> Double {
+    let (column, row) = (frame.width / 2, frame.height / 2)
+    let cells = [(column, row), (column + 1, row), (column, row + 1), (0, 0), (frame.width, 0), (0, frame.height), (frame.width, frame.height)]
+    let places = try ground.transformer.transformEach(cells.map { frame.middle($0.0, $0.1) }, from: frame.reference, to: reference)
+      .map { try? $0.get() }
+    guard let middle = places[0], let right = places[1], let below = places[2] else { return .infinity }
+    let (a, b, c, d) = (right.x - middle.x, below.x - middle.x, right.y - middle.y, below.y - middle.y)
+    let known = places.compactMap { $0 }
+    let (x, y) = (known.map { abs($0.x).ulp }.max() ?? 0, known.map { abs($0.y).ulp }.max() ?? 0)
+    // What PROJ computes is off by a few units in the last place.
+    return 8 * max(abs(d) * x + abs(b) * y, abs(c) * x + abs(a) * y) / abs(a * d - b * c)
   }
 
   /// The outlines of cells with a value.
   func polygons(_ cells: [UInt8], of value: UInt8, _ share: WorkShare) throws -> Geometry {
     let limit = share.work?.resultBytes ?? .max
-    let outline = try Outline(cells, width: frame.width, of: value, longest: isSame ? .max : Self.longest) { count in
+    let outline = try Outline(cells, width: frame.width, of: value, longest: projector == nil ? .max : Self.longest) { count in
       try share.work?.checkCancelled()
       // A position has at least so many characters.
       guard count * 12 <= limit else { throw RPCError.resultTooLarge(limit: limit) }
     }
-    let polygons = try outline.polygons.enumerated().map { index, rings in
+    var polygons: [[Positions]] = []
+    for (index, rings) in outline.polygons.enumerated() {
       if index & 63 == 0 { try share.checkpoint(index, of: outline.polygons.count) }
-      return try rings.map { try positions($0.lazy.map { SIMD2(Double($0.x), Double($0.y)) }, isRing: true, share) }
+      polygons += try area(rings.map { $0.lazy.map { SIMD2(Double($0.x), Double($0.y)) } }, share)
     }
     return Geometry.multiPolygon(polygons).withRightHandRings
   }
 
-  /// Converts columns and rows from the outer corner of the first cell. Longitudes continue beyond 180 degrees.
-  func positions(_ places: some Swift.Collection<SIMD2<Double>>, isRing: Bool, _ share: WorkShare) throws -> Positions {
+  /// A line of columns and rows from the outer corner of the first cell.
+  func line(_ places: some Swift.Collection<SIMD2<Double>>, _ share: WorkShare) throws -> Geometry {
+    try moved(.lineString(positions(places)), share)
+  }
+
+  /// An area of such columns and rows.
+  func area(_ rings: [some Swift.Collection<SIMD2<Double>>], _ share: WorkShare) throws -> [[Positions]] {
+    try moved(.polygon(rings.map(positions)), share).polygons
+  }
+
+  private func positions(_ places: some Swift.Collection<SIMD2<Double>>) -> Positions {
     var numbers: [Double] = []
     numbers.reserveCapacity(places.count * 2)
     for place in places {
@@ -157,21 +185,14 @@ struct GridShapes {
       numbers.append(position.x)
       numbers.append(position.y)
     }
-    let line = Geometry.lineString(Positions(values: numbers))
-    let moved = try ground.transformer.transform(line, from: frame.reference, to: reference) { try share.work?.checkCancelled() }
-    guard case .lineString(let positions) = moved else { return Positions() }
-    guard var last = near else { return positions }
-    var values = positions.values
-    for index in stride(from: 0, to: values.count, by: 2) {
-      values[index] += ((last - values[index]) / 360).rounded() * 360
-      last = values[index]
+    return Positions(values: numbers)
+  }
+
+  private func moved(_ geometry: Geometry, _ share: WorkShare) throws -> Geometry {
+    guard let projector else { return geometry }
+    let moved = try projector.unbroken(geometry) { try share.work?.checkCancelled() }
+    do { return try moved.edge.map { try moved.geometry.cut(at: $0) } ?? moved.geometry } catch let error as EngineError {
+      throw SpatialError(error)
     }
-    guard !isRing || abs(last - (values.first ?? last)) < 180 else {
-      throw RPCError(
-        .transformFailed, "An area surrounds a pole, where it has no outline in \(reference.definition.prefix(200)).",
-        path: "/params/outSpatialReference", expected: "a spatial reference of the pole, such as EPSG:3413"
-      ).with("source", frame.reference.definition).with("target", reference.definition)
-    }
-    return Positions(values: values)
   }
 }

@@ -15419,6 +15419,8 @@ class SurfaceMethods(SyncCaller):
             levels: The levels in metres, ascending, none twice. (1 to 10000 elements)
             output: What contours are. (default "lines")
             out_spatial_reference: The spatial reference of the features; that of the request when absent.
+                In another one than the cells', features are cut at the edge of the world, unless the cells go
+                on beyond it.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -15760,8 +15762,8 @@ class SurfaceMethods(SyncCaller):
                 away. (at least 0)
             visibleArea: The area of the cells that are seen, each as large as the observer's. (square
                 metre)
-            geometry: With `polygons`: a multipolygon around the visible cells, connected by their sides.
-                Longitudes continue beyond 180 degrees.
+            geometry: With `polygons`: a multipolygon around the visible cells, connected by their sides,
+                cut at the edge of the world.
             cells: With `cells`: the visibility of each.
             sources: The sources that have heights of the cells, by precedence.
 

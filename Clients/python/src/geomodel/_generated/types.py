@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "8c28c25104b65289"
+PROTOCOL_HASH = "e409f31cde6efe5d"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -6269,8 +6269,8 @@ class SurfaceViewshedResult(TypedDict):
     visibleArea: float
     """The area of the cells that are seen, each as large as the observer's. (square metre)"""
     geometry: Geometry
-    """With `polygons`: a multipolygon around the visible cells, connected by their sides. Longitudes continue
-    beyond 180 degrees.
+    """With `polygons`: a multipolygon around the visible cells, connected by their sides, cut at the edge of
+    the world.
     """
     cells: NotRequired[GridCells]
     """With `cells`: the visibility of each."""
