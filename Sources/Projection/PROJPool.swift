@@ -30,12 +30,14 @@ final class PROJPool: Sendable {
     /// The last one returned is reused first: its cache is the warmest.
     var contexts: [PROJContext] = []
     var descriptions: [SpatialReference: SpatialReferenceInfo] = [:]
+    /// Of the definitions in ``descriptions``.
+    var bytes = 0
   }
 
   private final class Place: Sendable { let kept = Mutex(Kept()) }
 
-  /// Maximum number of descriptions at a place; beyond it they are forgotten.
-  private static let maximumDescriptions = 1024
+  /// Maximum number of descriptions at a place, and bytes of their definitions; beyond either they are forgotten.
+  private static let (maximumDescriptions, maximumBytes) = (1024, 1 << 20)
   private let places = (0..<16).map { _ in Place() }
 
   /// The caller has exclusive use until it is given back.
@@ -53,7 +55,11 @@ final class PROJPool: Sendable {
 
   func keep(_ info: SpatialReferenceInfo, of reference: SpatialReference) {
     withOwn {
-      if $0.descriptions.count >= Self.maximumDescriptions { $0.descriptions.removeAll() }
+      let bytes = reference.definition.utf8.count + info.reference.definition.utf8.count
+      if $0.descriptions.count >= Self.maximumDescriptions || $0.bytes + bytes > Self.maximumBytes {
+        ($0.descriptions, $0.bytes) = ([:], 0)
+      }
+      $0.bytes += bytes
       $0.descriptions[reference] = info
       $0.descriptions[info.reference] = info
     }
