@@ -46,9 +46,9 @@ struct Globe: Sendable {
   ///
   /// - Parameter beforeCut: given, areas are cut, with the positions that it puts on their sides.
   func whole(_ geometry: Geometry, beforeCut: ((Geometry) throws -> Geometry)? = nil) throws -> Geometry {
-    guard let found = try projector?.unbroken(geometry, checking: {}) else { return geometry }
-    guard let beforeCut, let edge = found.edge, geometry.dimension == 2 else { return found.geometry }
-    return try beforeCut(found.geometry).cut(at: edge)
+    guard let projector else { return geometry }
+    guard let beforeCut, geometry.dimension == 2 else { return try projector.unbroken(geometry, checking: {}).geometry }
+    return try projector.pieces(geometry, beforeCut: beforeCut)
   }
 
   /// A geometry placed on WGS 84 in one piece, and whether it is an area that may lie across the antimeridian or around a pole, in a
@@ -79,8 +79,7 @@ struct Globe: Sendable {
       return reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
     }
     let isCut = geometry.dimension == 2 && !projector.keepsEdge && geometry.envelope.map { $0.xMin == -180 && $0.xMax == 180 } ?? false
-    let found = try backward.unbroken(isCut ? geometry.mapPositions(\.withSharedSeam) : geometry, checking: {})
-    let moved = try found.edge.map { try found.geometry.cut(at: $0) } ?? found.geometry
+    let moved = try backward.pieces(isCut ? geometry.mapPositions(\.withSharedSeam) : geometry)
     guard isCut else { return moved }
     return try GeometryCalculator()(GeometryOperation(.union, mends: true), [moved]).geometries[0].part(ofDimension: 2)
   }

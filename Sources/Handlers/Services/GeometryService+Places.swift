@@ -130,8 +130,7 @@ extension GeometryService {
       var result =
         try GeometryBatch.projected(params, worker, transformer, from: source, to: target)
         ?? GeometryBatch(params).made(worker) { _, geometry, _ in
-          let moved = try projector.unbroken(geometry, checking: worker.checkCancelled)
-          return try moved.edge.map { try moved.geometry.cut(at: $0).withRightHandRings } ?? moved.geometry
+          try projector.pieces(geometry, checking: worker.checkCancelled)
         }
       result.transformation = chosen.map { .init($0.transformation) }
       return result

@@ -190,8 +190,7 @@ struct GridShapes {
 
   private func moved(_ geometry: Geometry, _ share: WorkShare) throws -> Geometry {
     guard let projector else { return geometry }
-    let moved = try projector.unbroken(geometry) { try share.work?.checkCancelled() }
-    do { return try moved.edge.map { try moved.geometry.cut(at: $0) } ?? moved.geometry } catch let error as EngineError {
+    do { return try projector.pieces(geometry, checking: { try share.work?.checkCancelled() }) } catch let error as EngineError {
       throw SpatialError(error)
     }
   }
