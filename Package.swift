@@ -226,7 +226,7 @@ let package = Package(
     tests(
       "NativeTests",
       [
-        "Projection", "GeometryEngine", "Readers", "Reading", "GeoJSON", "Elevation", "CReader", "Geometry", "JSON",
+        "Projection", "GeometryEngine", "Geodetics", "Readers", "Reading", "GeoJSON", "Elevation", "CReader", "Geometry", "JSON",
         "Files", "Pictures", "TestSupport",
       ]),
     tests("ServerTests", ["JSON", "TestSupport"]),

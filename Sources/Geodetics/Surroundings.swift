@@ -46,11 +46,15 @@ public struct Surroundings {
   public func ring(
     around center: Point, from azimuth: Double, sweep: Double, isWhole: Bool, bend: Double? = nil, radius: (_ azimuth: Double) -> Double
   ) throws -> Geometry {
+    let plane = abs(center.y) < 85 ? TangentPlane(at: center) : nil
     let center = Place(center.x, center.y)
     let places = try tracer.trace(max(1, Int((sweep / 45).rounded(.up))), within: outline, bend: bend) { share in
       // Against the clock: the area is to the left.
       let azimuth = azimuth + sweep * (1 - share)
-      return try tracer.direct(center, azimuth, radius(azimuth)).place
+      let radius = radius(azimuth)
+      // Positions are right to 0.02 mm.
+      guard let plane, TangentPlane.error(radius) < min(outline / 8, 0.01) else { return try tracer.direct(center, azimuth, radius).place }
+      return plane.place(azimuth: azimuth, distance: radius)
     }
     guard !isWhole else { return SphereRegion.polygons(leftOf: Array(places.dropLast())) }
     let (first, last) = (azimuth + sweep, azimuth)

@@ -7,8 +7,8 @@ import GeometryEngine
 /// Areas around geometries in longitude and latitude on WGS 84, cut at the antimeridian.
 public struct GeodeticRegion {
   private let tracer: CurveTracer
-  private let curve: GeodeticCurve
-  private let deviation: Double
+  let curve: GeodeticCurve
+  let deviation: Double
 
   /// - Parameter deviation: metres that the outline may be off; nil for a metre, or a thousandth of a small distance.
   public init(_ tracer: CurveTracer, _ curve: GeodeticCurve, within deviation: Double?, of distance: Double) {
@@ -25,6 +25,7 @@ public struct GeodeticRegion {
   public func area(
     around geometry: Geometry, _ distance: Double, mends: Bool, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
+    if let planar = try planar(around: geometry, distance, mends: mends, calculate) { return planar }
     var areas = geometry.part(ofDimension: 2)
     var valid = areas
     if !areas.isEmpty {

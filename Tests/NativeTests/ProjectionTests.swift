@@ -1,5 +1,6 @@
 // PROJ against published values, and its errors.
 
+import Geodetics
 import Geometry
 import Projection
 import Testing
@@ -182,6 +183,21 @@ import Testing
     #expect(rest.distance < 1e-6)
     #expect((0..<360).contains(azimuth))
     #expect((-180...180).contains(reached.x))
+  }
+
+  @Test(arguments: [-84.9, -47.3, 0, 12, 60], [0.0, 30, 90, 200, 315])
+  func `a plane that touches the ellipsoid has what is near`(latitude: Double, azimuth: Double) throws {
+    let center = Point(x: 179.99, y: latitude)
+    let plane = TangentPlane(at: center)
+    for distance in [1.0, 500, 7_000] {
+      let place = plane.place(azimuth: azimuth, distance: distance)
+      let (reached, _) = try geodesy.direct(from: center, azimuth: azimuth, distance: distance)
+      #expect(try geodesy.inverse(from: Point(x: place.x, y: place.y), to: reached).distance < 2e-5)
+      let position = plane.position(longitude: place.x, latitude: place.y)
+      #expect(abs((position * position).sum().squareRoot() - distance) <= TangentPlane.error(distance) / 2 + 1e-8)
+      let back = plane.place(east: position.x, north: position.y)
+      #expect(abs(back.x - place.x) < 1e-12 && abs(back.y - place.y) < 1e-12)
+    }
   }
 
   @Test func `the antimeridian is no edge and the meridian from pole to pole is half of it`() throws {

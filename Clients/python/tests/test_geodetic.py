@@ -75,7 +75,7 @@ class GeodeticTests(unittest.TestCase):
         places = outline(area)
         places = places[:: 1 + len(places) // 1000]
         off = distances(places, line) - abs(distance)
-        self.assertLess(abs(off).max(), min(1, abs(distance) / 1000), line)
+        self.assertLess(abs(off).max(), min(1, max(abs(distance) / 1000, 0.001)), line)
         return area
 
     def test_lines_and_points(self) -> None:
@@ -111,6 +111,18 @@ class GeodeticTests(unittest.TestCase):
                 step = numbers.choice((1e4, 1e5, 1e6, 3e6))
                 line.append(self.geod.fwd(*line[-1], numbers.uniform(0, 360), step)[:2])
             self.buffer(line, numbers.choice((1e3, 1e5, 1e6, 2e6)))
+
+    def test_small_shapes(self) -> None:
+        numbers = random.Random(8)
+        for _ in range(10):
+            place = (numbers.uniform(-179, 179), numbers.uniform(-81, 81))
+            step = numbers.choice((3, 30, 300, 3000))
+            corners = [self.geod.fwd(*place, turn + numbers.uniform(0, 40), step)[:2] for turn in (90, 0, -90, -180)]
+            distance = step * numbers.choice((0.3, 1, 5))
+            self.buffer([*corners, corners[0]], distance, shapely.Polygon(corners))
+            self.buffer(corners, distance)
+            self.buffer(corners[:1], distance)
+            self.buffer([*corners, corners[0]], -0.1 * step, shapely.Polygon(corners))
 
     def test_measures(self) -> None:
         numbers = random.Random(8)

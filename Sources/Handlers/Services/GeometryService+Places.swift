@@ -85,16 +85,7 @@ extension GeometryService {
   }
 
   package static func rotate(_ params: Rotate.Params, in world: inout World) throws -> Plan<Rotate.Result> {
-    // Quarters of a turn are exact.
-    let quarters = (params.angle / 90).remainder(dividingBy: 4)
-    let (sine, cosine): (Double, Double) =
-      switch quarters {
-      case 0: (0, 1)
-      case 1: (1, 0)
-      case -1: (-1, 0)
-      case 2, -2: (0, -1)
-      default: (sin(quarters * .pi / 2), cos(quarters * .pi / 2))
-      }
+    let (sine, cosine) = Angle.unit(degrees: params.angle)
     return try turned(params, about: params.anchor, in: world) { ($0 * cosine - $1 * sine, $0 * sine + $1 * cosine) }
   }
 
