@@ -74,9 +74,11 @@ final class PackedFiles {
     do throws(FileRefusal) { file = try worker.files.policy.openInArchives(path) } catch { throw RPCError(error) }
     let real = file.name.path
     let isUsed = ["-wal", "-journal"].contains { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
-    guard file.entry?.isPacked != true, file.entry != nil || !isUsed else {
+    let part = file.entry == nil ? Self.part(of: path, stem, ending, worker.files.policy) : nil
+    guard file.entry?.isPacked != true, file.entry != nil || !isUsed, part == nil else {
       close(file.descriptor)
-      throw Self.refusal(path, isUsed ? "a program has it open as a database" : "it is compressed in another package")
+      let other = isUsed ? "a program has it open as a database" : "it is compressed in another package"
+      throw Self.refusal(path, part.map { "packages hold formats of one file, and \($0) beside it says what is in it" } ?? other)
     }
     let name = Self.free(ending.isEmpty ? stem : "\(stem).\(ending)", &taken)
     names[Text(path)] = name
@@ -85,6 +87,36 @@ final class PackedFiles {
         name: name, descriptor: file.descriptor, offset: file.entry?.offset ?? 0, size: file.entry?.size ?? file.identity.size,
         path: real, identity: file.identity))
   }
+
+  /// The name of a file beside a file without which it would be another one: it says where pixels lie, or what columns are.
+  private static func part(of path: String, _ stem: String, _ ending: String, _ policy: FilePolicy) -> String? {
+    let name = ending.isEmpty ? stem : "\(stem).\(ending)"
+    let folder = path.utf8.dropLast(name.utf8.count)
+    func isThere(_ leaf: String) -> Bool { (FileIdentity(path: "\(Substring(folder))\(leaf)")?.size ?? 0) > 0 }
+    let endings = ending == "csv" ? ["csvt", "prj"] : rasters.contains(ending) ? ["tfw", "tifw", "wld", "tab", "ige", "rrd"] : []
+    if let part = endings.flatMap({ ["\(stem).\($0)", "\(stem).\($0.uppercased())"] }).first(where: isThere) { return part }
+    guard rasters.contains(ending) else { return nil }
+    if isThere("\(name).msk") { return "\(name).msk" }
+    let more = "\(name).aux.xml"
+    return isThere(more) && !hasStatisticsAlone("\(path).aux.xml", policy) ? more : nil
+  }
+
+  /// Whether a file that GDAL wrote beside a raster says nothing of its pixels that is not in the raster.
+  private static func hasStatisticsAlone(_ path: String, _ policy: FilePolicy) -> Bool {
+    guard let file = try? policy.open(path) else { return true }
+    defer { close(file.descriptor) }
+    guard file.identity.size <= 1 << 20, let bytes = readExactly(file.descriptor, at: 0, count: file.identity.size) else { return false }
+    let elements = String(decoding: bytes, as: UTF8.self).split(separator: "<").map { $0.prefix { $0.isLetter } }
+    return Set(elements).isDisjoint(with: telling)
+  }
+
+  /// The elements of such files that say what a raster is.
+  ///
+  /// - Source: https://gdal.org/user/raster_data_model.html, and GDALPamDataset in GDAL.
+  private static let telling: Set<Substring> = [
+    "SRS", "GeoTransform", "GCPList", "GeodataXform", "NoDataValue", "Scale", "Offset", "ColorInterp", "ColorTable", "CategoryNames",
+    "UnitType", "GDALRasterAttributeTable",
+  ]
 
   /// Throws `changedWhileRead` if a file is not what it was.
   func checkUnchanged() throws {
