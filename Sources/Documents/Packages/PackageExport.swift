@@ -53,7 +53,11 @@ struct PackageExport: Sendable {
         do {
           tables[index].tables.append(
             try PackedTable(layer.id, table: name, area: params.area, in: params.spatialReference, &asked))
-        } catch { throw Self.placed(error, world) }
+        } catch {
+          guard var wire = Self.placed(error, world) as? RPCError, wire.path == "/params/layerName" else { throw Self.placed(error, world) }
+          (wire.path, wire.message) = ("/params/map", "The layer \"\(layer.id)\" cannot be in a GeoPackage: its source calls it \"\(name)\".")
+          throw wire
+        }
       }
     } else if let name = [("area", params.area != nil), ("minScale", params.minScale != nil), ("maxScale", params.maxScale != nil)]
       .first(where: \.1)?.0
