@@ -69,7 +69,8 @@ struct PackageExport: Sendable {
   /// The error of a question about a layer, at the param that asks it.
   private static func placed(_ error: any Error, _ world: World) -> any Error {
     guard var wire = RPCError(error, in: nil, at: "/params", world) else { return error }
-    if wire.path == "/params/geometry" { wire.path = "/params/area" }
+    let asked = "/params/geometry"
+    if let path = wire.path, path == asked || path.hasPrefix(asked + "/") { wire.path = "/params/area" + path.dropFirst(asked.count) }
     if wire.kind == ErrorKind.notLoaded.rawValue { wire.path = "/params/map" }
     return wire
   }
@@ -122,7 +123,7 @@ struct PackageExport: Sendable {
   private func index(of world: World) throws -> PackageFile.Index {
     func extent(_ content: ViewContent) -> SessionProtocol.Envelope? {
       let boxes = world.allLayers(of: content).compactMap { layer in
-        (layer.store?.extent ?? layer.schema?.extent).flatMap { try? world.transformer.bounds(of: $0, from: layer.reference, to: .wgs84) }
+        layer.extent.flatMap { try? world.transformer.bounds(of: $0, from: layer.reference, to: .wgs84) }
       }
       return (area ?? Self.union(boxes)).map(Wire.envelope)
     }
