@@ -14090,8 +14090,8 @@ class PackageMethods(SyncCaller):
         when it is complete, as by `feature/export`, and has to be in a folder that may be written.
 
         Of the whole model, files of sources and rasters are copied as they are, each format of one file; data
-        that came inline are in the document. Addresses, formats of several files such as shapefiles or a
-        GeoTIFF with a world file, and databases that a program has open are refused with `pathRefused`.
+        that came inline are in the document. Addresses, formats of several files such as shapefiles or a TIFF
+        that a world file places, and databases that a program has open are refused with `pathRefused`.
 
         Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
         within `area` and all rows of tables, those hidden by filters as well; the filters are in the
