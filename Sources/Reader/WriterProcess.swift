@@ -35,8 +35,8 @@ public enum WriterProcess {
       var end = ReaderReply.done(residentBytes() ?? 0)
       do throws(ReadError) { try LayerWriter.write(job, channel) } catch { end = .failed(error) }
       try ReaderProcess.reply(end, channel)
-      // Waits until the server ends the process.
-      _ = try? channel.receive()
+      // Takes what is still sent until the server ends the process: it reads the reply only after what it is sending.
+      while (try? channel.receive()) != nil {}
       _exit(0)
     } catch {
       _exit(0)

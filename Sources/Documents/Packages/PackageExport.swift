@@ -53,7 +53,11 @@ struct PackageExport: Sendable {
         do {
           tables[index].tables.append(
             try PackedTable(layer.id, table: name, area: params.area, in: params.spatialReference, &asked))
-        } catch { throw Self.placed(error, world) }
+        } catch {
+          guard var wire = Self.placed(error, world) as? RPCError, wire.path == "/params/layerName" else { throw Self.placed(error, world) }
+          (wire.path, wire.message) = ("/params/map", "The layer \"\(layer.id)\" cannot be in a GeoPackage: its source calls it \"\(name)\".")
+          throw wire
+        }
       }
     } else if let name = [("area", params.area != nil), ("minScale", params.minScale != nil), ("maxScale", params.maxScale != nil)]
       .first(where: \.1)?.0
@@ -65,7 +69,8 @@ struct PackageExport: Sendable {
   /// The error of a question about a layer, at the param that asks it.
   private static func placed(_ error: any Error, _ world: World) -> any Error {
     guard var wire = RPCError(error, in: nil, at: "/params", world) else { return error }
-    if wire.path == "/params/geometry" { wire.path = "/params/area" }
+    let asked = "/params/geometry"
+    if let path = wire.path, path == asked || path.hasPrefix(asked + "/") { wire.path = "/params/area" + path.dropFirst(asked.count) }
     if wire.kind == ErrorKind.notLoaded.rawValue { wire.path = "/params/map" }
     return wire
   }
@@ -118,7 +123,7 @@ struct PackageExport: Sendable {
   private func index(of world: World) throws -> PackageFile.Index {
     func extent(_ content: ViewContent) -> SessionProtocol.Envelope? {
       let boxes = world.allLayers(of: content).compactMap { layer in
-        (layer.store?.extent ?? layer.schema?.extent).flatMap { try? world.transformer.bounds(of: $0, from: layer.reference, to: .wgs84) }
+        layer.extent.flatMap { try? world.transformer.bounds(of: $0, from: layer.reference, to: .wgs84) }
       }
       return (area ?? Self.union(boxes)).map(Wire.envelope)
     }

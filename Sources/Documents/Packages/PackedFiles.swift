@@ -74,9 +74,11 @@ final class PackedFiles {
     do throws(FileRefusal) { file = try worker.files.policy.openInArchives(path) } catch { throw RPCError(error) }
     let real = file.name.path
     let isUsed = ["-wal", "-journal"].contains { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
-    guard file.entry?.isPacked != true, file.entry != nil || !isUsed else {
+    let part = file.entry == nil ? Self.part(of: path, file.descriptor, stem, ending, worker.files.policy) : nil
+    guard file.entry?.isPacked != true, file.entry != nil || !isUsed, part == nil else {
       close(file.descriptor)
-      throw Self.refusal(path, isUsed ? "a program has it open as a database" : "it is compressed in another package")
+      let other = isUsed ? "a program has it open as a database" : "it is compressed in another package"
+      throw Self.refusal(path, part.map { "packages hold formats of one file, and \($0) beside it says what is in it" } ?? other)
     }
     let name = Self.free(ending.isEmpty ? stem : "\(stem).\(ending)", &taken)
     names[Text(path)] = name
@@ -85,6 +87,60 @@ final class PackedFiles {
         name: name, descriptor: file.descriptor, offset: file.entry?.offset ?? 0, size: file.entry?.size ?? file.identity.size,
         path: real, identity: file.identity))
   }
+
+  /// The name of a file beside a file without which it would be another one: it says where pixels lie, or what columns are.
+  private static func part(of path: String, _ file: CInt, _ stem: String, _ ending: String, _ policy: FilePolicy) -> String? {
+    let name = ending.isEmpty ? stem : "\(stem).\(ending)"
+    let folder = path.utf8.dropLast(name.utf8.count)
+    func isThere(_ leaf: String) -> Bool { (FileIdentity(path: "\(Substring(folder))\(leaf)")?.size ?? 0) > 0 }
+    let endings =
+      switch ending {
+      case "csv": ["csvt", "prj"]
+      case "tif", "tiff": isPlaced(file) ? [] : ["tfw", "tifw", "wld", "tab"]
+      case "img": ["ige"]
+      default: [] as [String]
+      }
+    if let part = endings.flatMap({ ["\(stem).\($0)", "\(stem).\($0.uppercased())"] }).first(where: isThere) { return part }
+    guard rasters.contains(ending) else { return nil }
+    if isThere("\(name).msk") { return "\(name).msk" }
+    let more = "\(name).aux.xml"
+    return isThere(more) && !hasStatisticsAlone("\(path).aux.xml", policy) ? more : nil
+  }
+
+  /// Whether a TIFF says itself where its pixels lie, so that nothing reads a world file: its first directory has ModelPixelScale or
+  /// ModelTransformation.
+  ///
+  /// - Source: https://docs.ogc.org/is/19-008r4/19-008r4.html, section 7.1; TIFF 6.0, section 2.
+  private static func isPlaced(_ file: CInt) -> Bool {
+    guard let head = readExactly(file, at: 0, count: 16) else { return false }
+    func number(_ bytes: ArraySlice<UInt8>) -> Int {
+      let ordered = head[0] == UInt8(ascii: "I") ? Array(bytes.reversed()) : Array(bytes)
+      return ordered.reduce(0) { $0 << 8 | Int($1) } & (1 << 48 - 1)
+    }
+    let isBig = number(head[2..<4]) == 43
+    let (start, width, step) = isBig ? (number(head[8..<16]), 8, 20) : (number(head[4..<8]), 2, 12)
+    guard let count = readExactly(file, at: start, count: width).map({ min(number($0[...]), 4096) }),
+      let entries = readExactly(file, at: start + width, count: count * step)
+    else { return false }
+    return (0..<count).contains { [33550, 34264].contains(number(entries[$0 * step..<$0 * step + 2])) }
+  }
+
+  /// Whether a file that GDAL wrote beside a raster says nothing of its pixels that is not in the raster.
+  private static func hasStatisticsAlone(_ path: String, _ policy: FilePolicy) -> Bool {
+    guard let file = try? policy.open(path) else { return true }
+    defer { close(file.descriptor) }
+    guard file.identity.size <= 1 << 20, let bytes = readExactly(file.descriptor, at: 0, count: file.identity.size) else { return false }
+    let elements = String(decoding: bytes, as: UTF8.self).split(separator: "<").map { $0.prefix { $0.isLetter } }
+    return Set(elements).isDisjoint(with: telling)
+  }
+
+  /// The elements of such files that say what a raster is.
+  ///
+  /// - Source: https://gdal.org/user/raster_data_model.html, and GDALPamDataset in GDAL.
+  private static let telling: Set<Substring> = [
+    "SRS", "GeoTransform", "GCPList", "GeodataXform", "NoDataValue", "Scale", "Offset", "ColorInterp", "ColorTable", "CategoryNames",
+    "UnitType", "GDALRasterAttributeTable",
+  ]
 
   /// Throws `changedWhileRead` if a file is not what it was.
   func checkUnchanged() throws {

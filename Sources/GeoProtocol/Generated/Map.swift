@@ -617,10 +617,11 @@ public enum MapProtocol {
 
   /// Writes what a layer, a map or a view draws to one file that others can show without this server. Of a map these
   /// are the loaded layers that are visible at some scale, of a view also its overlays and its background color.
-  /// Layers that are not loaded are left out, and named in `omitted`. Tiles hold what `layer/tile` makes of each
-  /// layer, one layer of the tile for each: clusters where the layer has them at that zoom, and at most `maxFeatures`
-  /// features; `map/style` draws them. A layer is in the tiles of the zooms at which its scale range and those of its
-  /// groups let it be drawn, the last zoom standing for all that follow; no tile is written where nothing is drawn.
+  /// Layers that are not loaded are left out, and named in `omitted`; if nothing else is there, it fails with
+  /// `notLoaded`. Tiles hold what `layer/tile` makes of each layer, one layer of the tile for each: clusters where
+  /// the layer has them at that zoom, and at most `maxFeatures` features; `map/style` draws them. A layer is in the
+  /// tiles of the zooms at which its scale range and those of its groups let it be drawn, the last zoom standing for
+  /// all that follow; no tile is written where nothing is drawn.
   ///
   /// A file has tiles of one kind. Where there are only raster layers, and overlays without graphics, its tiles are
   /// PNG of 512 pixels a side, transparent where no raster is, at the scales of vector tiles: of a map or a view with

@@ -445,13 +445,14 @@ public enum PackageProtocol {
   /// `feature/export`, and has to be in a folder that may be written.
   ///
   /// Of the whole model, files of sources and rasters are copied as they are, each format of one file; data that came
-  /// inline are in the document. Addresses, formats of several files such as shapefiles, and databases that a program
-  /// has open are refused with `pathRefused`.
+  /// inline are in the document. Addresses, formats of several files such as shapefiles or a TIFF that a world file
+  /// places, and databases that a program has open are refused with `pathRefused`.
   ///
-  /// Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features within
-  /// `area`, those hidden by filters as well; the filters are in the document. These layers have to be loaded. Files
-  /// of raster layers are copied whole. A layer whose scale range does not meet that of the package, or that is
-  /// hidden or live, is left out, and `leftOut` says so. Views, overlays and other objects do not come with a map.
+  /// Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features within `area`
+  /// and all rows of tables, those hidden by filters as well; the filters are in the document. These layers have to
+  /// be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of the package,
+  /// or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other objects do not come
+  /// with a map.
   public enum Export {
     public static let name: StaticString = "package/export"
 
@@ -468,7 +469,8 @@ public enum PackageProtocol {
       public var expires: String?
       /// The map; the whole model when absent.
       public var map: String?
-      /// With `map`: features that intersect it come into the package; all when absent.
+      /// With `map`: features that intersect it come into the package; all when absent. Rows of tables come in any
+      /// case.
       public var area: JSONOpaque?
       /// The spatial reference of `area`.
       public var spatialReference: String
@@ -530,8 +532,9 @@ public enum PackageProtocol {
   }
 
   /// Writes a package again from the open model, by the params by which `package/export` made it, and says what has
-  /// changed. `job/create` does it as a job. The package is replaced atomically; sources that have it open keep what
-  /// they have loaded.
+  /// changed. Of a map it has what is loaded: where files have changed, `layer/load` with `reload` comes first.
+  /// `job/create` does it as a job. The package is replaced atomically; sources that have it open keep what they have
+  /// loaded.
   public enum Update {
     public static let name: StaticString = "package/update"
 

@@ -25,7 +25,7 @@ package struct PackedTable: Sendable {
   }
 
   /// - Parameters:
-  ///   - area: a geometry in the reference; nil for all features.
+  ///   - area: a geometry in the reference; nil for all features. Rows of tables lie nowhere, and all are taken.
   ///   - world: the filters of the layer are taken off in it.
   package init(
     _ layer: LayerID, table: String, area: JSONOpaque?, in reference: String?, _ world: inout World
@@ -35,6 +35,7 @@ package struct PackedTable: Sendable {
     }
     if try world.layers.require(layer).features?.time != nil { try world.updateLayer(layer, [MemberChange("time", nil)]) }
     name = table
+    let area = try world.layers.require(layer).features?.isTable == true ? nil : area
     export = try FeatureService.fileExport(
       FeatureExport.Params(
         layer: layer.rawValue, geometry: area, spatialReference: area == nil ? nil : reference, path: "\(layer).gpkg", driver: "GPKG",

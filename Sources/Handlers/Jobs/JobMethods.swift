@@ -44,13 +44,21 @@ package struct JobMethods: Sendable {
     all.contains { $0.name == method } ? nil : "one of " + all.map { "\"\($0.name)\"" }.joined(separator: ", ")
   }
 
+  /// A job of a document may have params that this version does not know: without them it would write something else.
+  private static func check(_ params: JSONValue, of method: String) throws {
+    do { try ParamMembers.params[method]?.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
+  }
+
   /// Plans the work of a job, by the present model.
   package func plan(_ job: Job, in world: inout World) throws -> Run {
     guard let planner = all.first(where: { $0.name == job.method })?.planner else {
       throw RPCError.internalError("no job does \(job.method)")
     }
     let document = JSONDocument { job.params.node(in: $0) }
-    let run = try document.read { try planner($0, &world) }
+    let run = try document.read { params in
+      try Self.check(params, of: job.method)
+      return try planner(params, &world)
+    }
     // Work may read the params in place.
     return { worker in try withExtendedLifetime(document) { try run(worker) } }
   }

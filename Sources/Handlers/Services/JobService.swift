@@ -35,7 +35,6 @@ package enum JobService: JobHandlers {
     guard let json = params.params.value, json.kind == .object else {
       throw RPCError(.invalidParams, "The params of a job are an object.", path: path, expected: "the params of \(params.method)")
     }
-    do { try ParamMembers.params[params.method]?.check(json) } catch { throw RPCError(error, in: json, at: path) }
     guard case .object(var members) = try Wire.value(json) else { return .null }
     members["meta"] = nil
     if let file = members["path"]?.text {

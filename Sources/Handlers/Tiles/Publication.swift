@@ -63,6 +63,7 @@ struct Publication: Sendable {
     (transformer, revision) = (world.transformer, world.revision)
     var content = try PublishedContent(
       layer: params.layer, map: params.map, view: params.view, oneOf: ["layer", "map", "view"], in: world)
+    try content.checkLoaded()
     let isPage = format == .html
     isOfPixels = !isPage && content.isOfRasters
     if isPage || isOfPixels { content.takeRasters(alone: isOfPixels) }

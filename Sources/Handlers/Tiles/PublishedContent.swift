@@ -66,6 +66,14 @@ struct PublishedContent {
   /// Whether there is nothing but rasters to be seen: their tiles have pixels.
   var isOfRasters: Bool { !rasters.isEmpty && layers.isEmpty && overlays.allSatisfy { $0.store.count == 0 } }
 
+  /// - Throws: `notLoaded` if there is nothing to be seen because layers are not loaded, as after a document was opened.
+  func checkLoaded() throws(ModelError) {
+    guard layers.isEmpty, rasters.isEmpty, overlays.allSatisfy({ $0.store.count == 0 }),
+      let missing = omitted.first(where: { $0.reason == .notLoaded })
+    else { return }
+    throw .notLoaded(missing.layer)
+  }
+
   /// Says that rasters are in what is made, or that they are all of it.
   mutating func takeRasters(alone: Bool = false) {
     omitted.removeAll { $0.reason == .raster }

@@ -12878,11 +12878,12 @@ class MapMethods(AsyncCaller):
     ) -> t.PublishResult:
         """Writes what a layer, a map or a view draws to one file that others can show without this server. Of
         a map these are the loaded layers that are visible at some scale, of a view also its overlays and
-        its background color. Layers that are not loaded are left out, and named in `omitted`. Tiles hold
-        what `layer/tile` makes of each layer, one layer of the tile for each: clusters where the layer has
-        them at that zoom, and at most `maxFeatures` features; `map/style` draws them. A layer is in the
-        tiles of the zooms at which its scale range and those of its groups let it be drawn, the last zoom
-        standing for all that follow; no tile is written where nothing is drawn.
+        its background color. Layers that are not loaded are left out, and named in `omitted`; if nothing
+        else is there, it fails with `notLoaded`. Tiles hold what `layer/tile` makes of each layer, one
+        layer of the tile for each: clusters where the layer has them at that zoom, and at most
+        `maxFeatures` features; `map/style` draws them. A layer is in the tiles of the zooms at which its
+        scale range and those of its groups let it be drawn, the last zoom standing for all that follow; no
+        tile is written where nothing is drawn.
 
         A file has tiles of one kind. Where there are only raster layers, and overlays without graphics, its
         tiles are PNG of 512 pixels a side, transparent where no raster is, at the scales of vector tiles: of
@@ -14164,14 +14165,14 @@ class PackageMethods(AsyncCaller):
         when it is complete, as by `feature/export`, and has to be in a folder that may be written.
 
         Of the whole model, files of sources and rasters are copied as they are, each format of one file; data
-        that came inline are in the document. Addresses, formats of several files such as shapefiles, and
-        databases that a program has open are refused with `pathRefused`.
+        that came inline are in the document. Addresses, formats of several files such as shapefiles or a TIFF
+        that a world file places, and databases that a program has open are refused with `pathRefused`.
 
         Of a map, its visible layers, tables included, become GeoPackages, one a source, with the features
-        within `area`, those hidden by filters as well; the filters are in the document. These layers have to
-        be loaded. Files of raster layers are copied whole. A layer whose scale range does not meet that of
-        the package, or that is hidden or live, is left out, and `leftOut` says so. Views, overlays and other
-        objects do not come with a map.
+        within `area` and all rows of tables, those hidden by filters as well; the filters are in the
+        document. These layers have to be loaded. Files of raster layers are copied whole. A layer whose scale
+        range does not meet that of the package, or that is hidden or live, is left out, and `leftOut` says
+        so. Views, overlays and other objects do not come with a map.
 
         Args:
             path: The package; its folder has to exist.
@@ -14180,7 +14181,8 @@ class PackageMethods(AsyncCaller):
             description: A description, for the index. (at most 65536 characters)
             expires: From when on it is refused, RFC 3339; never when absent. (at most 64 characters)
             map: The map; the whole model when absent.
-            area: With `map`: features that intersect it come into the package; all when absent.
+            area: With `map`: features that intersect it come into the package; all when absent. Rows of
+                tables come in any case.
             spatial_reference: The spatial reference of `area`. (default "EPSG:4326")
             min_scale: With `map`: the scale denominator beyond which the map is not zoomed out; without
                 limit when absent. (above 0)
@@ -14243,7 +14245,8 @@ class PackageMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.PackageExported:
         """Writes a package again from the open model, by the params by which `package/export` made it, and
-        says what has changed. `job/create` does it as a job. The package is replaced atomically; sources
+        says what has changed. Of a map it has what is loaded: where files have changed, `layer/load` with
+        `reload` comes first. `job/create` does it as a job. The package is replaced atomically; sources
         that have it open keep what they have loaded.
 
         Args:
