@@ -125,19 +125,14 @@ extension FeatureService {
     let derived = try DerivedFeatures(params, in: &world)
     let query = try StatisticsQuery(
       derived.features, groupBy: params.groupBy ?? [], at: "groupBy", (params.statistics ?? []).map(Wire.statistic), order: [])
-    let columns = try (params.groupBy ?? []).enumerated().map { index, name in
-      try derived.features.column(name, at: "/groupBy/\(index)")
-    }
     return derived.plan { worker in
       let page = try query.page(offset: 0, limit: .max, WorkShare(worker.work))
-      let groups = page.numbers.map { page.groups[$0] }
-      var numbers: [[AttributeValue]: Int] = [:]
-      for (number, group) in groups.enumerated() { numbers[group.values.map(\.key)] = number }
       let input = try derived.input(worker)
-      var members = [[Geometry]](repeating: [], count: groups.count)
-      var ids = [[Int]](repeating: [], count: groups.count)
-      for (row, geometry) in zip(input.rows, input.geometries) {
-        guard let geometry, let feature = input.query.store[row], let number = numbers[columns.map { feature.value($0).key }] else { continue }
+      let numbers = try page.groups.numbers(of: input.rows, in: input.query.store, checking: worker.checkCancelled)
+      var members = [[Geometry]](repeating: [], count: page.groups.count)
+      var ids = [[Int]](repeating: [], count: page.groups.count)
+      for (index, geometry) in input.geometries.enumerated() {
+        guard let geometry, let number = numbers[index], let feature = input.query.store[input.rows[index]] else { continue }
         members[number].append(geometry)
         ids[number].append(feature.id)
       }
@@ -148,11 +143,16 @@ extension FeatureService {
       let failed = Set(rows.failed.map(\.id))
       let kept = failed.isEmpty ? input.rows : input.rows.filter { row in input.query.store[row].map { !failed.contains($0.id) } ?? false }
       guard !kept.isEmpty else { return rows }
-      let counted = failed.isEmpty ? page : try query.page(of: kept.sorted(), offset: 0, limit: .max, WorkShare(worker.work))
+      var (counted, unions) = (page, Array(made.geometries.indices))
+      if !failed.isEmpty {
+        counted = try query.page(of: kept.sorted(), offset: 0, limit: .max, WorkShare(worker.work))
+        unions = Array(repeating: 0, count: counted.groups.count)
+        let united = Dictionary(zip(input.rows, numbers)) { first, _ in first }
+        let regrouped = try counted.groups.numbers(of: kept, in: input.query.store, checking: worker.checkCancelled)
+        for (row, number) in zip(kept, regrouped) { if let number, let union = united[row] ?? nil { unions[number] = union } }
+      }
       for number in counted.numbers {
-        let group = counted.groups[number]
-        guard let union = numbers[group.values.map(\.key)] else { continue }
-        let geometry = made.geometries[union]
+        let (group, geometry) = (counted.groups[number], made.geometries[unions[number]])
         rows.append(geometry.isEmpty ? nil : geometry, group.values + group.results)
       }
       return rows
@@ -167,14 +167,6 @@ extension AttributeValue {
     case .integer(let number): Double(number)
     case .double(let number): number.isFinite ? number : nil
     case .null, .bool, .string, .json: nil
-    }
-  }
-
-  /// The same for numbers that are equal.
-  fileprivate var key: AttributeValue {
-    switch self {
-    case .double(let number): Int64(exactly: number).map { .integer($0) } ?? self
-    case .null, .bool, .integer, .string, .json: self
     }
   }
 }
