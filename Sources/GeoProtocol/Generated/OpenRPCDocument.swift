@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e409f31cde6efe5d"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d5716e594f4e5255"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1639,7 +1639,7 @@ public enum OpenRPCDocument {
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
 {"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"area","description":"The area, in the spatial reference of the result; polygons. This or `areaFeatures`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"areaFeatures","description":"Features whose polygons, united, are the area.","required":false,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
+{"name":"areaFeatures","description":"Features whose polygons, united, are the area. Refused with `invalidGeometry` if one is not valid, which `feature` names.","required":false,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
@@ -6000,7 +6000,7 @@ public enum OpenRPCDocument {
 "examples":["FeatureCollection"],"x-since":"0.1.0","x-domain":"feature"},\#
 "FailedFeature":{"title":"FailedFeature","description":"A feature whose geometry cannot be written as requested: a position has no coordinates in the spatial reference, or it crosses itself too often to be cut.","type":"object","required":["id","reason"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"Its id."},\#
 "reason":{"type":"string","description":"Says which position, or why, for people."},\#
-"isOther":{"type":"boolean","description":"True for one of the `others` of `feature/combine`; absent for one of the features."}},\#
+"isOther":{"type":"boolean","description":"True for one of the `others` of `feature/combine` or the `areaFeatures` of `feature/clip`; absent for one of the features."}},\#
 "examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
 "IfFileExists":{"title":"IfFileExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace","addLayer","replaceLayer"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept.","addLayer":"Add the layer to the GeoPackage. Its other layers and tables stay as they are; a layer or table of that name is refused with `layerExists`. The file is replaced atomically by a copy with the layer; it is made if there is none.","replaceLayer":"As `addLayer`, but the layer takes the place of a layer or table of its name. What was loaded of that stays as it is: `layer/load` with `reload` reads it again."},\#
 "examples":["replace"],"x-since":"0.2.0","x-domain":"feature"},\#

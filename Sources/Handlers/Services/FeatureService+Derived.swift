@@ -81,25 +81,30 @@ extension FeatureService {
     }
     let others = try params.areaFeatures.map { try derived.output(of: $0, named: "areaFeatures", in: world) }
     return derived.plan { worker in
-      var area = given
+      var (area, lost) = (given, [FeatureProtocol.FailedFeature]())
       if let others {
-        let polygons = try DerivedFeatures.input(others, worker).geometries.compactMap { $0?.part(ofDimension: 2) }
-        area = try GeometryUnion(mends: params.mend)(polygons, worker)
+        let input = try DerivedFeatures.input(others, worker)
+        lost = input.failed.map(\.ofOthers)
+        area = try derived.area(of: input, mends: params.mend, worker)
       } else if let given, case .invalid(let reason, let place) = try GeometryEngine.validity(of: given) {
         guard params.mend else { throw RPCError(SpatialError.invalid(reason: reason, at: place), at: "/params/area") }
         area = try GeometryUnion(mends: true)([given], worker)
       }
-      guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features)) }
+      guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features), failed: lost) }
       let operation = GeometryOperation(.intersection, mends: params.mend)
       let isExtreme = area.isExtreme
       let large = LargeArea(area)
-      return try derived.mapped(worker, tools: { try PreparedGeometry(area) }) { _, geometry, calculate, prepared in
+      let parts = try derived.mapped(worker, tools: { PreparedArea(area) }) { _, geometry, calculate, prepared in
         let part = try GeometryService.clipped(geometry) { geometry in
           guard let own = geometry.envelope, box.intersects(own) else { return .collection([]) }
           if !isExtreme, !geometry.isExtreme {
-            guard try prepared.relates(.intersects, geometry) else { return .collection([]) }
-            if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
-            if let piece = large?.piece(around: geometry) {
+            let place = large?.edges.location(of: own)
+            if place == .exterior { return .collection([]) }
+            let piece = place == nil ? large?.piece(around: geometry) : nil
+            let near = piece.map(PreparedArea.init) ?? prepared
+            guard try place == .interior || near.relates(.intersects, geometry) else { return .collection([]) }
+            if try place == .interior || near.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
+            if let piece {
               return try calculate(operation.trusting(1), [geometry, piece]).whole.part(ofDimension: geometry.dimension)
             }
           }
@@ -107,6 +112,7 @@ extension FeatureService {
         }
         return part.isEmpty ? nil : part
       }
+      return parts.failing(also: lost)
     }
   }
 
@@ -160,6 +166,19 @@ extension FeatureService {
   }
 }
 
+/// An area that is prepared for tests with the first of them: with a large one most runs of features need none.
+private final class PreparedArea {
+  private let area: Geometry
+  private var prepared: PreparedGeometry?
+
+  init(_ area: Geometry) { self.area = area }
+
+  func relates(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
+    if prepared == nil { prepared = try PreparedGeometry(area) }
+    return try prepared?.relates(relation, other) ?? false
+  }
+}
+
 extension AttributeValue {
   /// The number, if it is one and finite.
   fileprivate var finite: Double? {
@@ -186,5 +205,14 @@ extension DerivedFeatures {
   func output(of source: FeatureProtocol.JoinSource, named name: String, in world: World) throws -> FeatureOutput {
     let features = try FeatureService.joined(source, named: name, in: world)
     return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, world)
+  }
+
+  /// The union of the polygons of other features, all of which are valid.
+  fileprivate func area(of input: Input, mends: Bool, _ worker: Worker) throws -> Geometry {
+    let polygons = input.geometries.map { $0?.part(ofDimension: 2) ?? .collection([]) }
+    let made = try GeometryUnion(mends: mends).united([polygons], worker)
+    guard var error = made.failures.first?.error, let index = made.failures.first?.index else { return made.geometries[0] }
+    error.path = "/params/areaFeatures"
+    throw error.with("feature", input.query.store[input.rows[index]]?.id)
   }
 }
