@@ -81,7 +81,7 @@ def batch(method: str, params: Mapping[str, Any]) -> Batch | None:
         return None
     for name in ("others", "distances"):
         given = out.get(name)
-        if given is not None and not hasattr(given, "__len__"):
+        if given is not None and (not hasattr(given, "__len__") or isinstance(given, Mapping)):
             raise EncodeError(f"/params/{name}: expected a list, with one for each geometry")
         if given is not None and len(given) != len(shapes):
             raise EncodeError(f"/params/{name}: there are {len(given)} for {len(shapes)} geometries")
