@@ -25,6 +25,15 @@ public struct FeatureGroups: Sendable {
       values: groups.values(of: number), count: totals.size(of: number), results: totals.figures(of: number))
   }
 
+  /// The number of the group that each of the rows is in, by the same equality of values; nil for one that is in none.
+  public func numbers(of rows: [UInt32], in store: FeatureStore, checking check: () throws -> Void) rethrows -> [Int?] {
+    var groups = groups
+    return try rows.map { row in
+      try check()
+      return store[row].flatMap { groups.number(of: $0) }.flatMap { $0 < count ? $0 : nil }
+    }
+  }
+
   func figure(_ index: Int, of group: Int) -> AttributeValue { totals.figure(index, of: group) }
 
   func isTime(_ index: Int) -> Bool { areTimes[index] }

@@ -78,6 +78,20 @@ struct RowGroups: Sendable {
     return result
   }
 
+  /// The group of a row with values that occurred; nil for one without a group.
+  mutating func number(of row: FeatureRow) -> Int? {
+    guard !columns.isEmpty else { return 0 }
+    var group: UInt32 = 0
+    for index in columns.indices {
+      let value = row.withAttribute(columns[index]) { distinct[index].number(of: $0) }
+      if index == 0 { group = value } else {
+        guard let pair = pairs[index - 1][UInt64(group) << 32 | UInt64(value)] else { return nil }
+        group = pair
+      }
+    }
+    return group < count ? Int(group) : nil
+  }
+
   /// Processes rows of the next chunk, which sets ``local`` and ``occurring``.
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {
     guard !columns.isEmpty else { return sizes = [rows.count] }

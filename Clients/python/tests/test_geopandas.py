@@ -16,6 +16,7 @@ from support import SERVER, needs_server
 import geomodel
 from geomodel import EncodeError, _bulk
 from geomodel._frames import as_frame
+from geomodel._values import column
 from geomodel._wire import prepare
 
 try:
@@ -213,6 +214,29 @@ class RealFrameTests(unittest.TestCase):
             near = self.server.feature.nearest(overlay="o", locations=shapely.Point(1, 2), properties=properties)
             with self.assertRaisesRegex(EncodeError, "no features with their fields"):
                 geomodel.to_geodataframe(near)
+
+    def test_both_forms_of_an_answer_are_the_same_frame(self) -> None:
+        given = geopandas.GeoDataFrame(
+            {"i": pandas.array([2**53 + 1, None], dtype="Int64"), "b": pandas.array([True, None], dtype="boolean"),
+             "t": pandas.to_datetime(["2020-01-01T00:00:00", None]), "geometry": [1.5, 2]},
+            index=[7, 5])
+        given["shape"] = [shapely.from_wkt("POINT M (1 2 3)"), None]
+        self.server.source.add(given.set_geometry("shape", crs=25832), id="s")
+        self.server.layer.add(map="m", source="s", id="l")
+        self.server.layer.load(layer="l")
+        for condition in ("TRUE", "FALSE"):
+            columns, rows = (
+                geomodel.to_geodataframe(self.server.feature.calculate(layer="l", where_clause=condition, format=form))
+                for form in ("columns", "geojson"))
+            pandas.testing.assert_frame_equal(pandas.DataFrame(rows), pandas.DataFrame(columns), check_dtype=condition == "TRUE")
+            self.assertEqual((rows.crs, rows.active_geometry_name), (columns.crs, "geometry_"))
+        found = geomodel.to_geodataframe(self.server.feature.query(layer="l", ids=[7, 5]))
+        self.assertEqual((found["i"].tolist()[0], str(found["b"].dtype)), (2**53 + 1, "boolean"))
+
+    def test_times_with_zones_are_those_of_their_unit(self) -> None:
+        times = pandas.DatetimeIndex(["3000-01-01", "1500-06-01"]).as_unit("s").tz_localize("UTC")
+        for each in (times, times.tz_convert("Europe/Berlin")):
+            self.assertEqual(column(pandas.Series(each)), ["3000-01-01T00:00:00.000Z", "1500-06-01T00:00:00.000Z"])
 
     def test_many_parts_are_one_step_with_progress(self) -> None:
         events: list[dict[str, Any]] = []

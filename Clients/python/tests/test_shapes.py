@@ -144,6 +144,8 @@ class ShapeTests(unittest.TestCase):
         self.same(made, many.buffer(1, quad_segs=8), 1e-3)
 
     def test_one_number_is_no_list(self) -> None:
+        with self.assertRaisesRegex(geomodel.EncodeError, "/params/others: expected a list"):
+            self.server.geometry.intersection(geometries=[shapely.Point(0, 0)] * 2, others=shapely.Point(0, 0))
         with self.assertRaisesRegex(geomodel.EncodeError, "/params/distances: expected a list"):
             self.server.geometry.geodetic_buffer(geometries=[shapely.Point(0, 0)], distances=5)  # type: ignore[arg-type]
 

@@ -66,7 +66,8 @@ public enum FeatureProtocol {
     public var id: Int
     /// Says which position, or why, for people.
     public var reason: String
-    /// True for one of the `others` of `feature/combine`; absent for one of the features.
+    /// True for one of the `others` of `feature/combine` or the `areaFeatures` of `feature/clip`; absent for one of
+    /// the features.
     public var isOther: Bool?
 
     public init(id: Int, reason: String, isOther: Bool? = nil) {
@@ -4755,7 +4756,8 @@ public enum FeatureProtocol {
       public var mend: Bool
       /// The area, in the spatial reference of the result; polygons. This or `areaFeatures`.
       public var area: JSONOpaque?
-      /// Features whose polygons, united, are the area.
+      /// Features whose polygons, united, are the area. Refused with `invalidGeometry` if one is not valid, which
+      /// `feature` names.
       public var areaFeatures: FeatureProtocol.JoinSource?
 
       public init(

@@ -259,5 +259,5 @@ struct Combination: Sendable {
 
 extension FeatureProtocol.FailedFeature {
   /// The same of the other features.
-  fileprivate var ofOthers: Self { .init(id: id, reason: reason, isOther: true) }
+  var ofOthers: Self { .init(id: id, reason: reason, isOther: true) }
 }

@@ -37,12 +37,20 @@ struct DerivedParts: DerivedContent {
   private let query: FeatureQuery
   private let columns: [Int]
   private let share: WorkShare
+  /// Features that are in no part.
+  private var others: [FeatureProtocol.FailedFeature] = []
 
   init(_ parts: [Part]?, _ output: FeatureOutput, _ columns: [Int], _ share: WorkShare) {
     (self.parts, query, self.columns, self.share) = (parts, output.features, columns, share)
   }
 
-  var failed: [FeatureProtocol.FailedFeature] { parts.map { $0.flatMap(\.lost) + $0.flatMap(\.failed) } ?? [] }
+  var failed: [FeatureProtocol.FailedFeature] { (parts.map { $0.flatMap(\.lost) + $0.flatMap(\.failed) } ?? []) + others }
+
+  func failing(also others: [FeatureProtocol.FailedFeature]) -> DerivedParts {
+    var result = self
+    result.others += others
+    return result
+  }
 
   /// All geometries as one feature without attributes.
   func united(_ worker: Worker, mends: Bool) throws -> DerivedRows {

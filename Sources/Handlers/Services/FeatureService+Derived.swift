@@ -81,25 +81,30 @@ extension FeatureService {
     }
     let others = try params.areaFeatures.map { try derived.output(of: $0, named: "areaFeatures", in: world) }
     return derived.plan { worker in
-      var area = given
+      var (area, lost) = (given, [FeatureProtocol.FailedFeature]())
       if let others {
-        let polygons = try DerivedFeatures.input(others, worker).geometries.compactMap { $0?.part(ofDimension: 2) }
-        area = try GeometryUnion(mends: params.mend)(polygons, worker)
+        let input = try DerivedFeatures.input(others, worker)
+        lost = input.failed.map(\.ofOthers)
+        area = try derived.area(of: input, mends: params.mend, worker)
       } else if let given, case .invalid(let reason, let place) = try GeometryEngine.validity(of: given) {
         guard params.mend else { throw RPCError(SpatialError.invalid(reason: reason, at: place), at: "/params/area") }
         area = try GeometryUnion(mends: true)([given], worker)
       }
-      guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features)) }
+      guard let area, let box = area.envelope else { return DerivedRows(derived.fields(derived.features), failed: lost) }
       let operation = GeometryOperation(.intersection, mends: params.mend)
       let isExtreme = area.isExtreme
       let large = LargeArea(area)
-      return try derived.mapped(worker, tools: { try PreparedGeometry(area) }) { _, geometry, calculate, prepared in
+      let parts = try derived.mapped(worker, tools: { PreparedArea(area) }) { _, geometry, calculate, prepared in
         let part = try GeometryService.clipped(geometry) { geometry in
           guard let own = geometry.envelope, box.intersects(own) else { return .collection([]) }
           if !isExtreme, !geometry.isExtreme {
-            guard try prepared.relates(.intersects, geometry) else { return .collection([]) }
-            if try prepared.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
-            if let piece = large?.piece(around: geometry) {
+            let place = large?.edges.location(of: own)
+            if place == .exterior { return .collection([]) }
+            let piece = place == nil ? large?.piece(around: geometry) : nil
+            let near = piece.map(PreparedArea.init) ?? prepared
+            guard try place == .interior || near.relates(.intersects, geometry) else { return .collection([]) }
+            if try place == .interior || near.relates(.within, geometry) { return try calculate.valid(geometry, mends: params.mend) }
+            if let piece {
               return try calculate(operation.trusting(1), [geometry, piece]).whole.part(ofDimension: geometry.dimension)
             }
           }
@@ -107,6 +112,7 @@ extension FeatureService {
         }
         return part.isEmpty ? nil : part
       }
+      return parts.failing(also: lost)
     }
   }
 
@@ -125,19 +131,14 @@ extension FeatureService {
     let derived = try DerivedFeatures(params, in: &world)
     let query = try StatisticsQuery(
       derived.features, groupBy: params.groupBy ?? [], at: "groupBy", (params.statistics ?? []).map(Wire.statistic), order: [])
-    let columns = try (params.groupBy ?? []).enumerated().map { index, name in
-      try derived.features.column(name, at: "/groupBy/\(index)")
-    }
     return derived.plan { worker in
       let page = try query.page(offset: 0, limit: .max, WorkShare(worker.work))
-      let groups = page.numbers.map { page.groups[$0] }
-      var numbers: [[AttributeValue]: Int] = [:]
-      for (number, group) in groups.enumerated() { numbers[group.values.map(\.key)] = number }
       let input = try derived.input(worker)
-      var members = [[Geometry]](repeating: [], count: groups.count)
-      var ids = [[Int]](repeating: [], count: groups.count)
-      for (row, geometry) in zip(input.rows, input.geometries) {
-        guard let geometry, let feature = input.query.store[row], let number = numbers[columns.map { feature.value($0).key }] else { continue }
+      let numbers = try page.groups.numbers(of: input.rows, in: input.query.store, checking: worker.checkCancelled)
+      var members = [[Geometry]](repeating: [], count: page.groups.count)
+      var ids = [[Int]](repeating: [], count: page.groups.count)
+      for (index, geometry) in input.geometries.enumerated() {
+        guard let geometry, let number = numbers[index], let feature = input.query.store[input.rows[index]] else { continue }
         members[number].append(geometry)
         ids[number].append(feature.id)
       }
@@ -148,15 +149,33 @@ extension FeatureService {
       let failed = Set(rows.failed.map(\.id))
       let kept = failed.isEmpty ? input.rows : input.rows.filter { row in input.query.store[row].map { !failed.contains($0.id) } ?? false }
       guard !kept.isEmpty else { return rows }
-      let counted = failed.isEmpty ? page : try query.page(of: kept.sorted(), offset: 0, limit: .max, WorkShare(worker.work))
+      var (counted, unions) = (page, Array(made.geometries.indices))
+      if !failed.isEmpty {
+        counted = try query.page(of: kept.sorted(), offset: 0, limit: .max, WorkShare(worker.work))
+        unions = Array(repeating: 0, count: counted.groups.count)
+        let united = Dictionary(zip(input.rows, numbers)) { first, _ in first }
+        let regrouped = try counted.groups.numbers(of: kept, in: input.query.store, checking: worker.checkCancelled)
+        for (row, number) in zip(kept, regrouped) { if let number, let union = united[row] ?? nil { unions[number] = union } }
+      }
       for number in counted.numbers {
-        let group = counted.groups[number]
-        guard let union = numbers[group.values.map(\.key)] else { continue }
-        let geometry = made.geometries[union]
+        let (group, geometry) = (counted.groups[number], made.geometries[unions[number]])
         rows.append(geometry.isEmpty ? nil : geometry, group.values + group.results)
       }
       return rows
     }
+  }
+}
+
+/// An area that is prepared for tests with the first of them: with a large one most runs of features need none.
+private final class PreparedArea {
+  private let area: Geometry
+  private var prepared: PreparedGeometry?
+
+  init(_ area: Geometry) { self.area = area }
+
+  func relates(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
+    if prepared == nil { prepared = try PreparedGeometry(area) }
+    return try prepared?.relates(relation, other) ?? false
   }
 }
 
@@ -167,14 +186,6 @@ extension AttributeValue {
     case .integer(let number): Double(number)
     case .double(let number): number.isFinite ? number : nil
     case .null, .bool, .string, .json: nil
-    }
-  }
-
-  /// The same for numbers that are equal.
-  fileprivate var key: AttributeValue {
-    switch self {
-    case .double(let number): Int64(exactly: number).map { .integer($0) } ?? self
-    case .null, .bool, .integer, .string, .json: self
     }
   }
 }
@@ -194,5 +205,14 @@ extension DerivedFeatures {
   func output(of source: FeatureProtocol.JoinSource, named name: String, in world: World) throws -> FeatureOutput {
     let features = try FeatureService.joined(source, named: name, in: world)
     return try FeatureOutput(FeatureExport.Params(path: ""), features, measures: true, in: reference, world)
+  }
+
+  /// The union of the polygons of other features, all of which are valid.
+  fileprivate func area(of input: Input, mends: Bool, _ worker: Worker) throws -> Geometry {
+    let polygons = input.geometries.map { $0?.part(ofDimension: 2) ?? .collection([]) }
+    let made = try GeometryUnion(mends: mends).united([polygons], worker)
+    guard var error = made.failures.first?.error, let index = made.failures.first?.index else { return made.geometries[0] }
+    error.path = "/params/areaFeatures"
+    throw error.with("feature", input.query.store[input.rows[index]]?.id)
   }
 }

@@ -25,6 +25,8 @@ class Features:
         self._reference: str | None = None
 
     def append(self, answer: Mapping[str, Any]) -> None:
+        if "columns" not in answer:
+            return self._append_rows(answer)
         columns, ids = answer["columns"], ids_of(answer)
         self._ids.append(ids)
         self._reference = answer["spatialReference"]
@@ -34,6 +36,23 @@ class Features:
             name = field["name"]
             self._types[name] = field["type"]
             self._columns.setdefault(name, []).append(columns["attributes"][name])
+
+    def _append_rows(self, answer: Mapping[str, Any]) -> None:
+        """Features of GeoJSON."""
+        numpy = needed("numpy")
+        rows = answer["features"]
+        self._ids.append(numpy.array([row.get("id", number) for number, row in enumerate(rows)], dtype=None if rows else "i8"))
+        self._reference = answer.get("spatialReference")
+        shapes = numpy.empty(len(rows), dtype=object)
+        shapes[:] = [shape_of(row["geometry"]) if row.get("geometry") else None for row in rows]
+        self._shapes.append(shapes)
+        properties = [row.get("properties") or {} for row in rows]
+        fields = answer.get("fields")
+        names = [each["name"] for each in fields] if fields is not None else list(dict.fromkeys(name for row in properties for name in row))
+        for number, name in enumerate(names):
+            values = [row.get(name) for row in properties]
+            self._types[name] = fields[number]["type"] if fields is not None else _type_of(values)
+            self._columns[name] = [values]
 
     def frame(self) -> Any:
         numpy, pandas = needed("numpy"), needed("pandas")
@@ -61,15 +80,22 @@ def frame_of(answer: Mapping[str, Any]) -> Any:
         raise EncodeError(
             f"answer: it has no features with their fields, as one of `feature.query` has, but {', '.join(map(str, answer))}; "
             "`to_geodataframe(server, layer=..., ids=...)` reads the features of ids")
-    if "columns" in answer:
-        features = Features()
-        features.append(answer)
-        return features.frame()
-    geopandas = needed("geopandas")
-    rows = answer["features"]
-    frame = geopandas.GeoDataFrame.from_features(rows, crs=answer.get("spatialReference"))
-    frame.index = needed("pandas").Index([row.get("id", number) for number, row in enumerate(rows)])
-    return frame
+    features = Features()
+    features.append(answer)
+    return features.frame()
+
+
+def shape_of(geometry: Mapping[str, Any]) -> Any:
+    """The geometry of Shapely for one of GeoJSON, or with M of well-known text."""
+    if geometry["type"] == "WKT":
+        return needed("shapely").from_wkt(geometry["text"])
+    return needed("shapely.geometry").shape(geometry)
+
+
+def _type_of(values: list[Any]) -> str:
+    """The field type of values that no field states; empty where pandas has to see it."""
+    kinds = {type(value) for value in values if value is not None}
+    return {(bool,): "boolean", (int,): "integer", (float,): "double"}.get(tuple(kinds), "")
 
 
 def _numbers(values: Any) -> Any:

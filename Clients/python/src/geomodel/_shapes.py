@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import Any, Callable, Mapping
 
-from ._features import _numbers, _shapes
+from ._features import _numbers, _shapes, shape_of
 from ._frames import _reference, as_frame, needed, shapes_column
 from .errors import EncodeError
 
@@ -53,9 +53,9 @@ class Batch:
             for each in merged.get(name, ()):
                 for member in ("geometry", "point", "center"):
                     if member in each:
-                        each[member] = _shape(each[member])
+                        each[member] = shape_of(each[member])
         if "geometry" in merged:
-            merged["geometry"] = _shape(merged["geometry"])
+            merged["geometry"] = shape_of(merged["geometry"])
         return merged
 
 
@@ -81,7 +81,7 @@ def batch(method: str, params: Mapping[str, Any]) -> Batch | None:
         return None
     for name in ("others", "distances"):
         given = out.get(name)
-        if given is not None and not hasattr(given, "__len__"):
+        if given is not None and (not hasattr(given, "__len__") or isinstance(given, Mapping)):
             raise EncodeError(f"/params/{name}: expected a list, with one for each geometry")
         if given is not None and len(given) != len(shapes):
             raise EncodeError(f"/params/{name}: there are {len(given)} for {len(shapes)} geometries")
@@ -147,13 +147,6 @@ def _decoded(columns: Mapping[str, Any]) -> Any:
     if "z" in columns:
         return shapely.points(_numbers(columns["x"]), _numbers(columns["y"]), _numbers(columns["z"]))
     return shapely.points(_numbers(columns["x"]), _numbers(columns["y"]))
-
-
-def _shape(geometry: Mapping[str, Any]) -> Any:
-    shapely = needed("shapely")
-    if geometry["type"] == "WKT":
-        return shapely.from_wkt(geometry["text"])
-    return needed("shapely.geometry").shape(geometry)
 
 
 def _like(given: Any, made: Any, reference: str | None) -> Any:

@@ -126,7 +126,8 @@ def _of_pandas(values: Any, place: str) -> Any:
     """A numpy array, or a list if an array would lose something."""
     kind = type(values.dtype).__name__
     if kind == "DatetimeTZDtype":
-        return values.to_numpy(dtype="datetime64[ns]")
+        # In its own unit: what nanoseconds cannot hold, numpy would turn into other times.
+        return values.to_numpy(dtype=f"datetime64[{values.dtype.unit}]")
     if kind == "PeriodDtype":
         return [None if is_missing(period) else str(period) for period in values.tolist()]
     if type(values.dtype).__module__.startswith("numpy") or not bool(values.isna().any()):

@@ -5492,7 +5492,8 @@ class FeatureMethods(AsyncCaller):
             mend: Whether polygons that are not valid are made so first, by `linework` of
                 `geometry/simplify`. Otherwise they fail. (default False)
             area: The area, in the spatial reference of the result; polygons. This or `areaFeatures`.
-            area_features: Features whose polygons, united, are the area.
+            area_features: Features whose polygons, united, are the area. Refused with `invalidGeometry`
+                if one is not valid, which `feature` names.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
