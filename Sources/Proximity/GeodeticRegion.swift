@@ -35,7 +35,13 @@ public struct GeodeticRegion {
         return try calculate(GeometryOperation(.union, mends: true), made).geometries[0].part(ofDimension: 2)
       }
     }
-    var areas = geometry.part(ofDimension: 2)
+    // GEOS would give the outline heights of other places.
+    var areas = geometry.part(ofDimension: 2).mapPositions { ring in
+      guard ring.stride > 2 else { return ring }
+      var values: [Double] = []
+      values.append(xy: ring)
+      return Positions(values: values)
+    }
     var valid = areas
     if !areas.isEmpty {
       // What is invalid is found before it is followed.
