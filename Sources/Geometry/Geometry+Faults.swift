@@ -18,14 +18,21 @@ extension Geometry {
     case .point, .multiPoint: return nil
     case .lineString(let line): return Self.fault(ofLine: line)
     case .multiLineString(let lines): return lines.lazy.compactMap(Self.fault(ofLine:)).first
-    case .polygon(let rings): return rings.lazy.compactMap(Self.fault(ofRing:)).first
-    case .multiPolygon(let polygons): return polygons.joined().lazy.compactMap(Self.fault(ofRing:)).first
+    case .polygon(let rings): return Self.fault(ofRings: rings)
+    case .multiPolygon(let polygons): return polygons.lazy.compactMap(Self.fault(ofRings:)).first
     case .collection(let parts): return parts.lazy.compactMap(\.fault).first
     }
   }
 
   private static func fault(ofLine line: Positions) -> GeometryFault? {
     line.count == 1 ? GeometryFault(expected: "at least two positions") : nil
+  }
+
+  private static func fault(ofRings rings: [Positions]) -> GeometryFault? {
+    if let outer = rings.first, outer.isEmpty, rings.contains(where: { !$0.isEmpty }) {
+      return GeometryFault(expected: "no holes without an outer ring")
+    }
+    return rings.lazy.compactMap(fault(ofRing:)).first
   }
 
   private static func fault(ofRing ring: Positions) -> GeometryFault? {

@@ -90,10 +90,11 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
     to target: SpatialReference, by choice: TransformationChoice?
   ) throws(TransformError) -> Bool {
-    let from = try describe(source).reference.definition
-    let to = try describe(target).reference.definition
+    let (one, other) = (try describe(source), try describe(target))
+    let (from, to) = (one.reference.definition, other.reference.definition)
     guard from != to, let base = values.baseAddress, values.count >= stride else { return false }
-    guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
+    // PROJ has operations between places and heights, in which x and y are not in our order.
+    guard source != .unknown, target != .unknown, one.kind != .vertical, other.kind != .vertical else { throw .noOperation(from: from, to: to) }
     let count = values.count / stride
     if choice == nil, let operation = WebMercator.operation(from: from, to: to) {
       for index in 0..<count { operation(&base[index * stride], &base[index * stride + 1]) }

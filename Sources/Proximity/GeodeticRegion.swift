@@ -25,6 +25,23 @@ public struct GeodeticRegion {
   public func area(
     around geometry: Geometry, _ distance: Double, mends: Bool, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
+    if case .collection = geometry {
+      // Polygons of a collection may overlap, which those of one geometry may not.
+      let members = geometry.flattened.filter { !$0.isEmpty }
+      let polygons = members.filter { $0.dimension == 2 }
+      if polygons.count > 1 {
+        let parts = polygons + (distance > 0 ? [.collection(members.filter { $0.dimension < 2 })] : [])
+        let made = try parts.map { try area(around: $0, distance, mends: mends, calculate) }
+        return try calculate(GeometryOperation(.union, mends: true), made).geometries[0].part(ofDimension: 2)
+      }
+    }
+    // GEOS would give the outline heights of other places.
+    let geometry = geometry.mapPositions { line in
+      guard line.stride > 2 else { return line }
+      var values: [Double] = []
+      values.append(xy: line)
+      return Positions(values: values)
+    }
     if let planar = try planar(around: geometry, distance, mends: mends, calculate) { return planar }
     var areas = geometry.part(ofDimension: 2)
     var valid = areas

@@ -12,7 +12,7 @@ public struct Viewshed: Sendable {
     public static let unknown: UInt8 = 255
   }
 
-  /// Rays for each cell of an edge: a cell is judged by a ray that passes its middle within an eighth of a cell.
+  /// Rays for each cell of an edge: a cell is judged by the two on both sides of its middle, at most a quarter of a cell apart.
   private static let raysPerCell = 4
 
   public let width: Int
@@ -90,7 +90,7 @@ public struct Viewshed: Sendable {
     // The ground at an eye or a target that is below it hides all.
     let isBuried = Float(eye) < Float(standing) || isAboveGround && target < 0
     let highest = Double(Float(target))
-    var horizon = [Double](repeating: isBuried ? .infinity : -.infinity, count: 2 * rays + 1)
+    var horizon = [Double](repeating: isBuried ? .infinity : -.greatestFiniteMagnitude, count: 2 * rays + 1)
     var slopes = [Double](repeating: 0, count: span)
     let (dc, dr) = Self.offset(side, 1, 0)
     let (ac, ar) = Self.offset(side, 0, 1)
@@ -120,8 +120,12 @@ public struct Viewshed: Sendable {
                 slopes[j + before] = slope
                 guard abs(j) < ring || ownsDiagonals, !slope.isNaN, far.0 * k * k + far.1 * k * a + far.2 * a * a <= limit else { continue }
                 let seen = isAboveGround ? slope + target * inverse : highest < height ? .nan : (target - drop) * inverse
-                let ray = Int(a * raysPerStep + Double(rays) + 0.5)
-                cells[(ring - 1) * span + j + before] = seen >= horizon[ray] ? Cell.visible : Cell.hidden
+                // Between two rays: beside the middle the ground may be higher, and on an even slope hide it.
+                let way = a * raysPerStep + Double(rays)
+                let ray = min(Int(way), 2 * rays - 1)
+                let part = way - Double(ray)
+                let hiding = horizon[ray] * (1 - part) + horizon[ray + 1] * part
+                cells[(ring - 1) * span + j + before] = seen >= hiding ? Cell.visible : Cell.hidden
               }
               raise(horizon, slopes, ring, low, high, before, rays)
             }

@@ -56,11 +56,10 @@ enum GeometryReader {
     switch type {
     case "Point": return .point(try position(coordinates, allowEmpty: true))
     case "LineString": return .lineString(try line(coordinates))
-    case "Polygon": return .polygon(try list(coordinates, ring))
+    case "Polygon": return .polygon(try rings(coordinates))
     case "MultiPoint": return .multiPoint(try positions(coordinates))
     case "MultiLineString": return .multiLineString(try list(coordinates, line))
-    case "MultiPolygon":
-      return .multiPolygon(try list(coordinates) { polygon throws(WireFault) in try list(polygon, ring) })
+    case "MultiPolygon": return .multiPolygon(try list(coordinates, rings))
     case "GeometryCollection":
       guard depth < Geometry.maximumDepth else {
         throw fault(value, "at most \(Geometry.maximumDepth) nested collections")
@@ -128,6 +127,12 @@ enum GeometryReader {
     let line = try positions(value)
     guard line.count != 1 else { throw fault(value, "at least two positions") }
     return line
+  }
+
+  private static func rings(_ value: JSONValue) throws(WireFault) -> [Positions] {
+    let rings = try list(value, ring)
+    if let outer = rings.first, outer.isEmpty, let fault = Geometry.polygon(rings).fault { throw self.fault(value, fault.expected) }
+    return rings
   }
 
   private static func ring(_ value: JSONValue) throws(WireFault) -> Positions {

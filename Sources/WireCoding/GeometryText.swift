@@ -31,7 +31,7 @@ package enum GeometryText {
 
   /// The geometry of a text, and the spatial reference that it states.
   package static func read(
-    _ text: String, as form: GeometryProtocol.GeometryFormat
+    _ text: String, as form: GeometryProtocol.GeometryFormat, checking check: () throws -> Void
   ) throws -> (geometry: Geometry, reference: SpatialReference?) {
     func wrapped(_ type: String, _ member: StaticString, _ value: String) throws -> Geometry {
       let json = self.text { writer in
@@ -56,7 +56,7 @@ package enum GeometryText {
       case .failure(let error): throw RPCError(.invalidGeometry, "The geometry is invalid.", expected: error.description)
       }
     case .geojson: return (try document(text) { value in try GeometryReader.read(value) }, nil)
-    case .esriJson: return try document(text) { value in try EsriGeometry.read(value) }
+    case .esriJson: return try document(text) { value in try EsriGeometry.read(value, checking: check) }
     }
   }
 
@@ -89,7 +89,18 @@ package enum GeometryText {
 
 extension SpatialReference {
   /// The number of an EPSG code.
-  var epsgCode: Int? { definition.hasPrefix("EPSG:") ? Int(definition.dropFirst(5)) : nil }
+  var epsgCode: Int? { code(of: "EPSG:") }
+  /// That of one of Esri's, which are beyond those of EPSG.
+  var esriCode: Int? { code(of: "ESRI:") }
+
+  private func code(of authority: String) -> Int? {
+    definition.hasPrefix(authority) ? Int(definition.dropFirst(authority.count)) : nil
+  }
+
+  /// That of a code which is of EPSG up to 32767, and then of Esri, which has some of EPSG's under another number.
+  fileprivate init(wkid code: Int) {
+    self.init(code == 102100 || code == 102113 ? "EPSG:3857" : code > 32767 ? "ESRI:\(code)" : "EPSG:\(code)")
+  }
 }
 
 /// The JSON of the ArcGIS REST API: points, multipoints, paths and rings; outer rings are clockwise.
@@ -123,7 +134,7 @@ enum EsriGeometry {
     if let reference {
       writer.key("spatialReference")
       writer.beginObject()
-      if let code = reference.epsgCode { writer.member("wkid", code) } else { writer.member("wkt", reference.definition) }
+      if let code = reference.epsgCode ?? reference.esriCode { writer.member("wkid", code) } else { writer.member("wkt", reference.definition) }
       writer.endObject()
     }
     writer.endObject()
@@ -146,22 +157,20 @@ enum EsriGeometry {
     writer.endArray()
   }
 
-  static func read(_ value: JSONValue) throws -> (Geometry, SpatialReference?) {
+  static func read(_ value: JSONValue, checking check: () throws -> Void) throws -> (Geometry, SpatialReference?) {
     try value.requireObject()
     let given = value["spatialReference"]
     var reference: SpatialReference?
     if given.isPresent {
       let code = given["latestWkid"].isPresent ? given["latestWkid"] : given["wkid"]
-      // Codes of Esri's that EPSG has under another number.
-      let number = code.isPresent ? try code.integer() : nil
-      reference = try number.map { SpatialReference("EPSG:\([102100, 102113].contains($0) ? 3857 : $0)") } ?? SpatialReference(given["wkt"].string())
+      reference = code.isPresent ? SpatialReference(wkid: try code.integer()) : SpatialReference(try given["wkt"].string())
     }
-    let geometry = try shape(value)
+    let geometry = try shape(value, check)
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.error(expected: fault.expected)) }
     return (geometry, reference)
   }
 
-  private static func shape(_ value: JSONValue) throws -> Geometry {
+  private static func shape(_ value: JSONValue, _ check: () throws -> Void) throws -> Geometry {
     let hasZ = try value["hasZ"].isPresent && value["hasZ"].bool()
     let hasM = try value["hasM"].isPresent && value["hasM"].bool()
     func positions(_ run: JSONValue) throws -> Positions {
@@ -186,16 +195,18 @@ enum EsriGeometry {
       guard value[name].kind == .array else { throw WireFault(.invalidGeometry, value[name].error(expected: "an array")) }
       return try (0..<value[name].count).map { try positions(value[name][$0]) }
     }
-    if value["rings"].isPresent { return .polygons(fromClockwise: try runs("rings")) }
+    if value["rings"].isPresent { return try .polygons(ofRings: try runs("rings"), checking: check) }
     if value["paths"].isPresent {
       let lines = try runs("paths")
       return lines.count == 1 ? .lineString(lines[0]) : .multiLineString(lines)
     }
     if value["points"].isPresent { return .multiPoint(try positions(value["points"])) }
-    guard value["x"].isPresent else {
-      throw WireFault(.invalidGeometry, value.error(expected: "`x` and `y`, `points`, `paths` or `rings`"))
+    let x = value["x"]
+    // An empty point has null, or NaN as text.
+    if x.isNull || (try? x.string()) == "NaN" { return .point(nil) }
+    guard let x = x.number, let y = value["y"].number else {
+      throw WireFault(.invalidGeometry, value.error(expected: "numbers `x` and `y`, `points`, `paths` or `rings`"))
     }
-    guard let x = value["x"].number, let y = value["y"].number else { return .point(nil) }
     return .point(Point(x: x, y: y, z: value["z"].number, m: value["m"].number))
   }
 }
@@ -205,18 +216,5 @@ extension Geometry {
   fileprivate var flippedRings: Geometry {
     guard dimension == 2 else { return self }
     return withRightHandRings.mapPositions { $0.reversed }
-  }
-
-  /// Polygons of rings: those that are clockwise are outer ones, and each other is a hole of the smallest around it.
-  fileprivate static func polygons(fromClockwise rings: [Positions]) -> Geometry {
-    var polygons = rings.filter { $0.doubledArea <= 0 }.map { [$0] }
-    for hole in rings where hole.doubledArea > 0 {
-      let around = polygons.indices.filter { index in
-        guard let start = hole.points.first else { return false }
-        return Geometry.polygon([polygons[index][0]]).covers(x: start.x, y: start.y)
-      }.min { abs(polygons[$0][0].doubledArea) < abs(polygons[$1][0].doubledArea) }
-      if let around { polygons[around].append(hole) } else { polygons.append([hole]) }
-    }
-    return polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons)
   }
 }

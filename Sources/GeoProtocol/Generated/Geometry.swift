@@ -10,9 +10,10 @@ import JSON
 /// one geometry or a list; in a list each gives a result or a failure of its own. What costs much is computed in a
 /// process of its own, which may die of it (`engineFailed`) and is cancelled with its request.
 ///
-/// Z is kept, and interpolated at new positions; M is kept by operations that move, divide or choose positions and is
-/// lost in those of two areas. Multipart geometries stay multipart where the result has several parts; an empty
-/// geometry is a result, too.
+/// Z is kept, and interpolated at new positions; buffers and offsets have none. M is kept where positions move, are
+/// chosen or added, and where lines are divided; it is lost in overlays, unions, hulls, clipping and simplifying, and
+/// in pieces of polygons. Multipart geometries stay multipart where the result has several parts; an empty geometry
+/// is a result, too.
 public enum GeometryProtocol {
   /// A file of corrections that a transformation needs.
   public struct TransformationGrid: JSONDecodable, JSONEncodable, Sendable {
@@ -2836,7 +2837,8 @@ public enum GeometryProtocol {
     }
   }
 
-  /// Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are refused.
+  /// Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are refused. Rings of
+  /// ESRI JSON may have any order and direction: one in an odd number of others is a hole.
   public enum Parse {
     public static let name: StaticString = "geometry/parse"
 

@@ -182,6 +182,10 @@ extension GEOSContext {
     if operand.dimension < 2 {
       return GeometryOutcome([try one(operand, "simplify") { geos.pointee.GEOSUnaryUnion_r(handle, $0) }.geometries[0].withLoopsDivided])
     }
+    // Of lines beside polygons GEOS makes nothing else.
+    if case .collection(let members) = operand, operand.isMixed {
+      return GeometryOutcome([.collection(try members.map { (member) throws(EngineError) in try simplified(member, byStructure: byStructure).geometries[0] })])
+    }
     var made = operand
     // By structure GEOS makes one in a thousand that is not valid; again it is.
     for _ in 0..<3 {
@@ -215,8 +219,8 @@ extension GEOSContext {
 
   private func nearest(_ first: Geometry, _ second: Geometry) throws(EngineError) -> GeometryOutcome {
     guard !first.isEmpty, !second.isEmpty else { return GeometryOutcome() }
-    let one = try GEOSShape(first, in: self)
-    let other = try GEOSShape(second, in: self)
+    let one = try GEOSShape(first.withoutEmptyMembers, in: self)
+    let other = try GEOSShape(second.withoutEmptyMembers, in: self)
     let (left, right) = (one.handle, other.handle)
     let sequence = try run("nearest") { geos.pointee.GEOSNearestPoints_r(handle, left, right) }
     defer { geos.pointee.GEOSCoordSeq_destroy_r(handle, sequence) }
@@ -254,7 +258,13 @@ extension GEOSContext {
       return GeometryOutcome(place.map { [.point($0)] } ?? [], text: reason)
     }
     let given = shape.handle
-    if case .collection = operand { return GeometryOutcome() }
+    if case .collection = operand {
+      for member in operand.flattened where member.dimension < 2 && !member.isEmpty {
+        let found = try fault(of: member)
+        if found.text != nil { return found }
+      }
+      return GeometryOutcome()
+    }
     if try answer("isSimple", { geos.pointee.GEOSisSimple_r(handle, given) }) { return GeometryOutcome() }
     if case .multiPoint(let points) = operand {
       return GeometryOutcome(points.firstRepeated.map { [.point($0)] } ?? [], text: "Repeated Point")
@@ -276,6 +286,12 @@ extension Geometry {
 }
 
 extension Geometry {
+  /// GEOS 3.11 reads the coordinates of empty points in collections that it measures distances to: they end the process.
+  fileprivate var withoutEmptyMembers: Geometry {
+    guard case .collection = self else { return self }
+    return .collection(flattened.filter { !$0.isEmpty })
+  }
+
   /// Whether it has parts of several dimensions.
   fileprivate var isMixed: Bool {
     guard case .collection = self else { return false }

@@ -177,7 +177,7 @@ extension GeometryService {
       let results = try params.texts.map { text -> Result<Geometry, RPCError>? in
         try worker.checkCancelled()
         do {
-          let (geometry, reference) = try GeometryText.read(text, as: params.format)
+          let (geometry, reference) = try GeometryText.read(text, as: params.format, checking: worker.checkCancelled)
           if let reference { references.insert(reference) }
           return .success(geometry)
         } catch { return .failure(GeometryBatch.failure(error)) }

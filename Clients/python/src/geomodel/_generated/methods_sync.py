@@ -6243,8 +6243,9 @@ class GeometryMethods(SyncCaller):
     is computed in a process of its own, which may die of it (`engineFailed`) and is cancelled with its
     request.
 
-    Z is kept, and interpolated at new positions; M is kept by operations that move, divide or choose
-    positions and is lost in those of two areas. Multipart geometries stay multipart where the result has
+    Z is kept, and interpolated at new positions; buffers and offsets have none. M is kept where positions
+    move, are chosen or added, and where lines are divided; it is lost in overlays, unions, hulls, clipping
+    and simplifying, and in pieces of polygons. Multipart geometries stay multipart where the result has
     several parts; an empty geometry is a result, too.
     """
 
@@ -8208,7 +8209,8 @@ class GeometryMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.GeometryParseResult:
         """Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are
-        refused.
+        refused. Rings of ESRI JSON may have any order and direction: one in an odd number of others is a
+        hole.
 
         Args:
             texts: The texts. (1 to 1000000 elements)
