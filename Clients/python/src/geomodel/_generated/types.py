@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "16fe8d1ecb27c369"
+PROTOCOL_HASH = "3aa57e135f75a64a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2244,7 +2244,9 @@ class FailedFeature(TypedDict):
     reason: str
     """Says which position, or why, for people."""
     isOther: NotRequired[bool]
-    """True for one of the `others` of `feature/combine`; absent for one of the features."""
+    """True for one of the `others` of `feature/combine` or the `areaFeatures` of `feature/clip`; absent for
+    one of the features.
+    """
 
 
 IfFileExists = Literal["error", "replace", "addLayer", "replaceLayer"]
