@@ -126,6 +126,7 @@ final class PackageFile {
       for time in [index.created, index.expires].compactMap(\.self) where Instant(time) == nil {
         throw invalid("\(time) is no time")
       }
+      if let name = index.thumbnail, directory[name] == nil { throw invalid("its index names \(name), which is not in it") }
       return (index, origin)
     } catch let error as JSONError {
       throw invalid("\(Self.indexName) has no \(error.expected) where one has to be")
