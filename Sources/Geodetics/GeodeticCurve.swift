@@ -76,7 +76,7 @@ public final class CurveTracer {
   /// As many pieces, one at least. What is no number of pieces is more than there may be.
   static func pieces(_ count: Double) -> Int { count <= Double(Geometry.mostPositions) ? max(1, Int(count)) : .max }
 
-  private func spend(_ positions: Int) throws {
+  func spend(_ positions: Int) throws {
     count += positions
     guard count <= Geometry.mostPositions else { throw GeodeticError.tooManyPositions }
     try check()

@@ -46,15 +46,25 @@ public struct Surroundings {
   public func ring(
     around center: Point, from azimuth: Double, sweep: Double, isWhole: Bool, bend: Double? = nil, radius: (_ azimuth: Double) -> Double
   ) throws -> Geometry {
-    let plane = abs(center.y) < 85 ? TangentPlane(at: center) : nil
+    let plane = abs(center.y) < 80 ? TangentPlane(at: center) : nil
     let center = Place(center.x, center.y)
-    let places = try tracer.trace(max(1, Int((sweep / 45).rounded(.up))), within: outline, bend: bend) { share in
+    func place(_ share: Double) throws -> Place {
       // Against the clock: the area is to the left.
       let azimuth = azimuth + sweep * (1 - share)
       let radius = radius(azimuth)
       // Positions are right to 0.02 mm.
       guard let plane, TangentPlane.error(radius) < min(outline / 8, 0.01) else { return try tracer.direct(center, azimuth, radius).place }
       return plane.place(azimuth: azimuth, distance: radius)
+    }
+    let places: [Place]
+    var parts = max(1, Int((sweep / 45).rounded(.up)))
+    if let bend, plane != nil, case let radius = radius(azimuth), TangentPlane.error(radius) < 0.01 {
+      // Of a small circle the chords are known: halved until each is near. What is straight in degrees bends by less than 2e-6/m here.
+      while pow(2 * radius * sin(sweep * .pi / 360 / Double(parts)), 2) * (bend + 2e-6) > outline * 8 { parts *= 2 }
+      try tracer.spend(parts)
+      places = try (0...parts).map { try place(Double($0) / Double(parts)) }
+    } else {
+      places = try tracer.trace(parts, within: outline, bend: bend, place)
     }
     guard !isWhole else { return SphereRegion.polygons(leftOf: Array(places.dropLast())) }
     let (first, last) = (azimuth + sweep, azimuth)

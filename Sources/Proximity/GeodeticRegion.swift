@@ -53,6 +53,7 @@ public struct GeodeticRegion {
     guard distance != 0, distance > 0 || !areas.isEmpty else { return distance == 0 ? areas : .polygon([]) }
     let outlines = distance > 0 ? geometry : mends ? valid : geometry.part(ofDimension: 2)
     let around = try shapes.around(outlines, abs(distance))
+    if areas.isEmpty, around.count == 1, case .polygon(let rings) = around[0], rings.count == 1 { return around[0] }
     let union = GeometryOperation(.union, mends: true)
     guard distance < 0 else { return try calculate(union, [areas] + around).geometries[0].part(ofDimension: 2) }
     let taken = try calculate(union, around).geometries[0]
