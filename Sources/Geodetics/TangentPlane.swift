@@ -12,14 +12,14 @@ public struct TangentPlane: Sendable {
   private let longitude: Double
   private let (sine, cosine): (Double, Double)
   private let center: SIMD3<Double>
-  /// The ellipsoid with its axis made longer is a sphere: how long the vector to the north becomes then, squared, its product with the one
-  /// upward, and that one's length squared.
-  private let (north, slope, upward): (Double, Double, Double)
+  /// The ellipsoid with its axis made longer is a sphere: the squared length of the vector to the north then, and of the one upward, whose
+  /// products with the one to the north and with the center are there, too.
+  private let (north, upward, slope, height): (Double, Double, Double, Double)
   /// The square of the mean radius of curvature.
   private let mean: Double
-  private static let stretch = Geocentric.equator / Geocentric.polar
+  private static let stretch = pow(Geocentric.equator / Geocentric.polar, 2)
   /// The least radius of curvature, of the meridian at the equator.
-  private static let least = Geocentric.polar / stretch
+  private static let least = Geocentric.polar * Geocentric.polar / Geocentric.equator
 
   /// - Parameter place: longitude and latitude in degrees, no pole.
   public init(at place: Point) {
@@ -27,11 +27,11 @@ public struct TangentPlane: Sendable {
     let latitude = place.y * .pi / 180
     (sine, cosine) = (sin(latitude), cos(latitude))
     center = Geocentric.position(of: Point(x: 0, y: place.y))
-    let square = Self.stretch * Self.stretch
-    north = sine * sine + square * cosine * cosine
-    slope = sine * cosine * (square - 1)
-    upward = cosine * cosine + square * sine * sine
-    mean = Geocentric.polar * Geocentric.polar * pow(cosine * cosine + sine * sine / square, -2)
+    north = sine * sine + Self.stretch * cosine * cosine
+    upward = cosine * cosine + Self.stretch * sine * sine
+    slope = sine * cosine * (Self.stretch - 1)
+    height = center.x * cosine + center.z * sine * Self.stretch
+    mean = pow(Geocentric.polar / (cosine * cosine + sine * sine / Self.stretch), 2)
   }
 
   /// How far what is within `reach` metres of the place may be off in metres, of lines and of lengths up to the reach.
@@ -46,12 +46,11 @@ public struct TangentPlane: Sendable {
   public func place(east x: Double, north y: Double) -> SIMD2<Double> {
     // With the axis made longer, what is to be found is on a sphere: the height solves z² upward + 2 b z + d = 0.
     let d = x * x + y * y * north
-    let b = radius + y * slope
+    let b = height + y * slope
     let z = -d / (b + (b * b - upward * d).squareRoot())
     let (out, axis) = (center.x - y * sine + z * cosine, center.z + y * cosine + z * sine)
     let around = (out * out + x * x).squareRoot()
-    let square = Self.stretch * Self.stretch
-    return SIMD2(longitude + atan2(x, out) * 180 / .pi, atan2(axis * square, around) * 180 / .pi)
+    return SIMD2(longitude + atan2(x, out) * 180 / .pi, atan2(axis * Self.stretch, around) * 180 / .pi)
   }
 
   /// The place to which a geodesic leads. The arc is seen shorter than it is; off by less than a five-hundredth of ``error(_:)``.
@@ -60,7 +59,4 @@ public struct TangentPlane: Sendable {
     let (sine, cosine) = Angle.unit(degrees: azimuth)
     return place(east: seen * sine, north: seen * cosine)
   }
-
-  /// The product of the vectors to the center and upward, with the axis made longer.
-  private var radius: Double { center.x * cosine + center.z * sine * Self.stretch * Self.stretch }
 }
