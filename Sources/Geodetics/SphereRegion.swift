@@ -1,6 +1,7 @@
 // Areas on the ellipsoid as polygons in longitude and latitude: cut at the antimeridian, closed along the edge at a pole.
 
 import Geometry
+import Platform
 
 /// What lies to the left of a ring on the ellipsoid.
 ///
@@ -9,6 +10,8 @@ import Geometry
 struct SphereRegion {
   private static let corners: [(at: Double, place: Place)] = [(0, place: Place(-180, -90)), (360, Place(180, -90)), (540, Place(180, 90)), (900, Place(-180, 90))]
   private static let around = 1080.0
+  /// Degrees by which rounding may put the start of a chain before the end of the one that it follows: not once around the world.
+  private static let slack = 1e-10
 
   /// - Parameter ring: places whose sides are shorter than half of the world; the last is joined to the first.
   static func polygons(leftOf ring: [Place]) -> Geometry {
@@ -38,6 +41,18 @@ struct SphereRegion {
     // The ring was begun within the box: its last part goes on with its first.
     chains[0] = chains.removeLast() + chains[0].dropFirst()
     return .multiPolygon(linked(chains).map(closed).filter { $0.count > 3 && $0.doubledArea != 0 }.map { [$0] })
+  }
+
+  /// The share of the sphere that areas have.
+  static func share(of areas: Geometry) -> Double {
+    var sum = 0.0
+    areas.forEachPositions { ring in
+      let places = ring.places
+      for (start, end) in zip(places, places.dropFirst()) where start.x != end.x {
+        sum -= (end.x - start.x) * (sin(start.y * .pi / 180) + sin(end.y * .pi / 180))
+      }
+    }
+    return sum / 1440
   }
 
   /// The latitude at which a side crosses the antimeridian: the same number in both directions.
@@ -82,7 +97,7 @@ struct SphereRegion {
       while left.remove(index) != nil {
         ring += chains[index]
         let end = perimeter(chains[index][chains[index].count - 1])
-        let ahead = { (at: Double) in at >= end ? at - end : at - end + around }
+        let ahead = { (at: Double) in at >= end - slack ? max(at - end, 0) : at - end + around }
         let candidates = left.union([first])
         guard let next = candidates.min(by: { (ahead(starts[$0]), $0) < (ahead(starts[$1]), $1) }) else { break }
         let way = ahead(starts[next])

@@ -46,6 +46,13 @@ public struct Surroundings {
   public func ring(
     around center: Point, from azimuth: Double, sweep: Double, isWhole: Bool, bend: Double? = nil, radius: (_ azimuth: Double) -> Double
   ) throws -> Geometry {
+    try ring(around: center, from: azimuth, sweep: sweep, isWhole: isWhole, bend: bend, radius: radius, within: outline)
+  }
+
+  private func ring(
+    around center: Point, from azimuth: Double, sweep: Double, isWhole: Bool, bend: Double?, radius: (_ azimuth: Double) -> Double,
+    within outline: Double
+  ) throws -> Geometry {
     let plane = abs(center.y) < 80 ? TangentPlane(at: center) : nil
     let center = Place(center.x, center.y)
     func place(_ share: Double) throws -> Place {
@@ -69,7 +76,18 @@ public struct Surroundings {
     guard !isWhole else { return SphereRegion.polygons(leftOf: Array(places.dropLast())) }
     let (first, last) = (azimuth + sweep, azimuth)
     return SphereRegion.polygons(
-      leftOf: try ray(center, first, radius(first)).dropLast() + places + ray(center, last, radius(last)).reversed().dropFirst().dropLast())
+      leftOf: try ray(center, first, radius(first), within: outline).dropLast() + places
+        + ray(center, last, radius(last), within: outline).reversed().dropFirst().dropLast())
+  }
+
+  /// A part of less than half of the earth. Where its sides are nearer to one another than what they may be off, they may cross each other, and
+  /// what is left of them then be the rest of the earth: such a part is made finer.
+  private func small(_ make: (_ within: Double) throws -> Geometry) throws -> Geometry {
+    for finer in 0..<8 {
+      let made = try make(outline / pow(8, Double(finer)))
+      if SphereRegion.share(of: made) < 0.5 { return made }
+    }
+    return .polygon([])
   }
 
   private func circle(around place: Place, _ distance: Double) throws -> Geometry {
@@ -98,7 +116,7 @@ public struct Surroundings {
   }
 
   /// From a place outward along a geodesic.
-  private func ray(_ place: Place, _ azimuth: Double, _ distance: Double) throws -> [Place] {
+  private func ray(_ place: Place, _ azimuth: Double, _ distance: Double, within outline: Double) throws -> [Place] {
     try tracer.trace(max(1, Int(distance / 1_000_000)), within: outline, bend: 0) { share in
       share == 0 ? place : try tracer.direct(place, azimuth, distance * share).place
     }
@@ -145,6 +163,10 @@ public struct Surroundings {
 
   /// What is beside a piece of a geodesic.
   private func strip(of leg: Leg, _ start: Double, _ end: Double, _ distance: Double) throws -> Geometry {
+    try small { within in try strip(of: leg, start, end, distance, within: within) }
+  }
+
+  private func strip(of leg: Leg, _ start: Double, _ end: Double, _ distance: Double, within outline: Double) throws -> Geometry {
     func node(_ at: Double) throws -> (place: Place, azimuth: Double) {
       if at == 0 { return (leg.start, leg.startAzimuth) }
       return at == leg.length ? (leg.end, leg.endAzimuth) : try tracer.direct(leg.start, leg.startAzimuth, at)
@@ -157,7 +179,7 @@ public struct Surroundings {
     }
     func across(_ at: Double, _ turn: Double) throws -> [Place] {
       let node = try node(at)
-      return try ray(node.place, node.azimuth + turn, distance)
+      return try ray(node.place, node.azimuth + turn, distance, within: outline)
     }
     let right = try side(90) + across(end, 90).reversed().dropFirst()
     let far = try across(end, -90).dropFirst() + side(-90).reversed().dropFirst()
@@ -167,7 +189,11 @@ public struct Surroundings {
 
   /// A sector of a circle from an azimuth on, clockwise, and a degree more on both sides: parts overlap, so that rounding leaves no gaps.
   private func sector(_ place: Place, _ azimuth: Double, _ sweep: Double, _ distance: Double) throws -> Geometry {
-    try ring(around: Point(x: place.x, y: place.y), from: azimuth - 1, sweep: sweep + 2, isWhole: false, bend: bend(distance)) { _ in distance }
+    try small { within in
+      try ring(
+        around: Point(x: place.x, y: place.y), from: azimuth - 1, sweep: sweep + 2, isWhole: false, bend: bend(distance),
+        radius: { _ in distance }, within: within)
+    }
   }
 
   /// The curvature of a circle on the ellipsoid, a little more than in a plane.
