@@ -44,6 +44,9 @@ public struct TransformationChoice: Hashable, Sendable {
   public init(name: Text?, area: Envelope?) { (self.name, self.area) = (name, area) }
 
   public func includes(_ transformation: Transformation) -> Bool {
-    name.map { $0 == Text(transformation.name) || transformation.codes.map { Text($0) }.contains($0) } ?? true
+    // As in references, the case of an authority is of no meaning.
+    name.map { name in
+      name == Text(transformation.name) || transformation.codes.contains { $0.lowercased() == name.string.lowercased() }
+    } ?? true
   }
 }

@@ -100,7 +100,8 @@ final class PackedFiles {
       case "img": ["ige"]
       default: [] as [String]
       }
-    if let part = endings.flatMap({ ["\(stem).\($0)", "\(stem).\($0.uppercased())"] }).first(where: isThere) { return part }
+    let cases = endings.flatMap { [$0, $0.uppercased(), $0.prefix(1).uppercased() + $0.dropFirst()] }
+    if let part = cases.lazy.map({ "\(stem).\($0)" }).first(where: isThere) { return part }
     guard rasters.contains(ending) else { return nil }
     if isThere("\(name).msk") { return "\(name).msk" }
     let more = "\(name).aux.xml"
@@ -130,8 +131,10 @@ final class PackedFiles {
     guard let file = try? policy.open(path) else { return true }
     defer { close(file.descriptor) }
     guard file.identity.size <= 1 << 20, let bytes = readExactly(file.descriptor, at: 0, count: file.identity.size) else { return false }
-    let elements = String(decoding: bytes, as: UTF8.self).split(separator: "<").map { $0.prefix { $0.isLetter } }
-    return Set(elements).isDisjoint(with: telling)
+    let elements = String(decoding: bytes, as: UTF8.self).split(separator: "<")
+    // A band that is gray or of no kind is so without that.
+    let plain = elements.filter { !$0.hasPrefix("ColorInterp>Gray") && !$0.hasPrefix("ColorInterp>Undefined") }
+    return Set(plain.map { $0.prefix { $0.isLetter } }).isDisjoint(with: telling)
   }
 
   /// The elements of such files that say what a raster is.

@@ -40,9 +40,9 @@ extension RPCError {
         path: place.path(toText: target)
       ).with("grids", grids)
     case .unknownTransformation(let name, let source, let target, let isElsewhere):
-      let reason = isElsewhere ? " is between other spatial references than" : " is not known between"
       self = RPCError(
-        .unknownTransformation, "The transformation \(name.prefix(200))\(reason) \(source.prefix(200)) and \(target.prefix(200)).",
+        .unknownTransformation,
+        "The transformation \(name.prefix(200)) is not one of those from \(source.prefix(200)) to \(target.prefix(200)), or not in the area.",
         path: place.path(toText: name), expected: "a name or code of geometry/listTransformations"
       ).with("source", source).with("target", target).with("elsewhere", isElsewhere)
     case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
