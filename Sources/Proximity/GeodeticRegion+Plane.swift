@@ -6,12 +6,11 @@ import GeometryEngine
 import Platform
 
 extension GeodeticRegion {
-  /// What ``area(around:_:mends:_:)`` is, of something so small that a plane is as exact; nil if it is not, or is invalid.
+  /// What ``area(around:_:mends:_:)`` is, of something so small that a plane is as exact; nil if it is not, or is invalid: what is
+  /// made valid has to be so in degrees.
   ///
   /// Of the deviation a tenth is for the plane, the rest for the chords of arcs and for what is straight in the plane and not in degrees.
-  func planar(
-    around geometry: Geometry, _ distance: Double, mends: Bool, _ calculate: borrowing GeometryCalculator
-  ) throws -> Geometry? {
+  func planar(around geometry: Geometry, _ distance: Double, _ calculate: borrowing GeometryCalculator) throws -> Geometry? {
     let reach = abs(distance)
     // GEOS takes positions of a curve for one that are nearer to one another than a millionth of the distance.
     guard curve == .geodesic, reach > 0, deviation >= reach / 100_000, let box = geometry.envelope else { return nil }
@@ -30,7 +29,7 @@ extension GeodeticRegion {
     let operation = GeometryOperation.buffer(
       distance, quadrantSegments: Int(quarter), cap: .round, join: .round, mitreLimit: 5, isOneSided: false)
     let made: Geometry
-    do { made = try calculate(mends ? operation.mending : operation, [flat]).geometries[0] } catch EngineError.invalid { return nil }
+    do { made = try calculate(operation, [flat]).geometries[0] } catch EngineError.invalid { return nil }
     // The curvature of what is straight in degrees is at most that of a parallel, and a little of the sides of the box of degrees.
     let bend = (tan(abs(middle.y) * .pi / 180 + most / 6_300_000) + 0.2) / 6_300_000
     let longest = (8 * deviation * 0.4 / bend).squareRoot()

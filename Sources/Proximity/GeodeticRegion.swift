@@ -42,7 +42,7 @@ public struct GeodeticRegion {
       values.append(xy: line)
       return Positions(values: values)
     }
-    if let planar = try planar(around: geometry, distance, mends: mends, calculate) { return planar }
+    if let planar = try planar(around: geometry, distance, calculate) { return planar }
     var areas = geometry.part(ofDimension: 2)
     var valid = areas
     if !areas.isEmpty {

@@ -139,9 +139,10 @@ public enum FeatureProtocol {
     /// format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.
     case fieldType
     /// Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL
-    /// (in `CSV` by those who read it), in a shapefile texts are cut at 254 bytes and at spaces at the end, empty
-    /// ones are null, numbers lose digits, and an integer of more than 18 characters makes its field one of doubles
-    /// for readers, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
+    /// (in `CSV` by those who read it), numbers have 15 digits in KML and 15 after the point in GPX, and texts in KML
+    /// no spaces before them, in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are
+    /// null, numbers lose digits, and an integer of more than 18 characters makes its field one of doubles for
+    /// readers, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
     case values
     /// Times of `field` are in UTC, the same instants, in `count` features.
     case timeZones

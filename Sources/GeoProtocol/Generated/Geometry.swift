@@ -710,7 +710,7 @@ public enum GeometryProtocol {
     /// Where the first semi-axis points. Unit: degrees clockwise from north.
     var axisAzimuth: Double { get }
     /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-    /// latitude. When absent 1 m, or a thousandth of `radius` if that is less. Unit: m.
+    /// latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
     var maxDeviation: Double? { get }
   }
 
@@ -2923,7 +2923,7 @@ public enum GeometryProtocol {
       /// How the positions of lines and polygons are joined.
       public var curve: GeometryProtocol.GeodeticCurve
       /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-      /// latitude. When absent 1 m, or a thousandth of the distance if that is less. Unit: m.
+      /// latitude. When absent a thousandth of the distance, at least 1 mm and at most 1 m. Unit: m.
       public var maxDeviation: Double?
       /// Whether the buffers are united: the result is one.
       public var together: Bool
@@ -3003,7 +3003,7 @@ public enum GeometryProtocol {
       /// Where the first semi-axis points. Unit: degrees clockwise from north.
       public var axisAzimuth: Double
       /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-      /// latitude. When absent 1 m, or a thousandth of `radius` if that is less. Unit: m.
+      /// latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
       public var maxDeviation: Double?
 
       public init(
@@ -3075,7 +3075,7 @@ public enum GeometryProtocol {
       /// Where the first semi-axis points. Unit: degrees clockwise from north.
       public var axisAzimuth: Double
       /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-      /// latitude. When absent 1 m, or a thousandth of `radius` if that is less. Unit: m.
+      /// latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
       public var maxDeviation: Double?
       /// Where it begins. Unit: degrees clockwise from north.
       public var startAzimuth: Double

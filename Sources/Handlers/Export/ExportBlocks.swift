@@ -19,6 +19,7 @@ struct ExportBlocks: ~Copyable {
   /// Whether all geometries are written with Z and with M; nil if each keeps its own layout.
   private let layout: (hasZ: Bool, hasM: Bool)?
   private let isText: Bool
+  private let digits: ExportFormat.Digits?
   /// The column in the place of the Z of points, which then is not written.
   private let elevationColumn: Int?
   private let isTable: Bool
@@ -37,7 +38,7 @@ struct ExportBlocks: ~Copyable {
     self.fields = fields.all
     let record = export.format.record
     needsPositions = record.needsPositions || job.isIndexed && record.order == .byPosition
-    isText = record.isText
+    (isText, digits) = (record.isText, record.digits)
     elevationColumn = job.driver.elevationField.flatMap { name in
       fields.all.first { $0.field.name == Text(name) && $0.field.type == .double }?.column
     }
@@ -134,7 +135,9 @@ struct ExportBlocks: ~Copyable {
     case (.double, .double(let number)) where isTable && !number.fitsTable:
       report.note(.values, field: field.source.name.string)
       if abs(number) < 1e22 { builder.columns[index].append(number) } else { builder.columns[index].appendNull() }
-    case (.double, .double(let number)): builder.columns[index].append(number)
+    case (.double, .double(let number)):
+      if let digits, !number.isWritten(by: digits) { report.note(.values, field: field.source.name.string) }
+      builder.columns[index].append(number)
     case (.dateTime, .string(let text)): append(moment: text, field, at: index, &report)
     case (_, .string(let text)) where field.field.type != .json: append(text: text, field, at: index, &report)
     case (.json, .json(let text)): append(text: text, field, at: index, &report)
@@ -157,7 +160,8 @@ struct ExportBlocks: ~Copyable {
       while kept.last == UInt8(ascii: " ") { kept.removeLast() }
     }
     // Readers drop spaces at both ends.
-    if kept.count < text.count || isTable && kept.first == UInt8(ascii: " ") { report.note(.values, field: field.source.name.string) }
+    let isTrimmed = (isTable || digits == .significant) && kept.first == UInt8(ascii: " ")
+    if kept.count < text.count || isTrimmed { report.note(.values, field: field.source.name.string) }
     if isText {
       let scalars = String(decoding: kept, as: UTF8.self).unicodeScalars
       if !scalars.allSatisfy(\.isOfXML) {
@@ -213,6 +217,21 @@ extension Double {
     let parts = description.split(separator: ".")
     return isFinite && !description.contains("e") && parts.count == 2 && parts[1].utf8.count <= 15
       && description.utf8.count <= 24
+  }
+
+  /// Whether a text of so many digits is the same number.
+  fileprivate func isWritten(by digits: ExportFormat.Digits) -> Bool {
+    guard isFinite else { return true }
+    let parts = description.split(separator: "e")
+    let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+    let decimals = mantissa.count < 2 || mantissa[1] == "0" ? 0 : mantissa[1].utf8.count
+    let exponent = parts.count < 2 ? 0 : Int(parts[1]) ?? 0
+    switch digits {
+    case .significant:
+      let all = parts[0].filter(\.isNumber).drop { $0 == "0" }
+      return all.reversed().drop { $0 == "0" }.count <= 15
+    case .decimal: return decimals - exponent <= 15 && magnitude < 1e60
+    }
   }
 }
 

@@ -49,6 +49,8 @@ enum ExportFormat: String, CaseIterable, Sendable {
     var indexExtensions: [String] = []
     /// Whether coordinates are text: without M, and without Z where some positions of a geometry have none.
     var isText = false
+    /// The digits that numbers in such texts have.
+    var digits: Digits?
     /// The form of the names of fields.
     var names = Names.any
     /// Fields that mean something in the format, by their names in lower case: names and types.
@@ -70,6 +72,14 @@ enum ExportFormat: String, CaseIterable, Sendable {
     let types: Set<String>
     /// The type of the layer.
     let layer: String
+  }
+
+  /// How GDAL writes numbers as text.
+  enum Digits {
+    /// With fifteen digits.
+    case significant
+    /// With fifteen digits after the point, and sixty-three characters at most.
+    case decimal
   }
 
   /// Which names of fields a format can have.
@@ -142,7 +152,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
       Record(
         extensions: [WriteDriver.kml.fileExtension], writer: .process(.kml),
         asText: [.boolean, .date, .dateTime, .time, .json, .binary], reference: .wgs84, indexesAll: true, isText: true,
-        names: .ofAttributes,
+        digits: .significant, names: .ofAttributes,
         ownFields: [
           "name": Field(name: "Name", type: .string), "description": Field(name: "description", type: .string),
         ])
@@ -154,7 +164,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
         mixture: .families([
           Family(types: ["Point"], layer: "Point"),
           Family(types: ["LineString", "MultiLineString"], layer: "MultiLineString"),
-        ]), isText: true, names: .ofElements, ownFields: Self.gpxFields)
+        ]), isText: true, digits: .decimal, names: .ofElements, ownFields: Self.gpxFields)
     }
   }
 

@@ -8331,8 +8331,8 @@ class GeometryMethods(AsyncCaller):
             distances: One for each geometry, in order. (m; at most 1000000 elements)
             curve: How the positions of lines and polygons are joined. (default "geodesic")
             max_deviation: How far the outline may be off, between its positions as well, where segments
-                are straight in longitude and latitude. When absent 1 m, or a thousandth of the distance if
-                that is less. (m; in 0.001...1000000)
+                are straight in longitude and latitude. When absent a thousandth of the distance, at least 1
+                mm and at most 1 m. (m; in 0.001...1000000)
             together: Whether the buffers are united: the result is one. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -8404,8 +8404,8 @@ class GeometryMethods(AsyncCaller):
             axis_azimuth: Where the first semi-axis points. (degrees clockwise from north; in -360...360;
                 default 0)
             max_deviation: How far the outline may be off, between its positions as well, where segments
-                are straight in longitude and latitude. When absent 1 m, or a thousandth of `radius` if that
-                is less. (m; in 0.001...1000000)
+                are straight in longitude and latitude. When absent a thousandth of `radius`, at least 1 mm
+                and at most 1 m. (m; in 0.001...1000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -8480,8 +8480,8 @@ class GeometryMethods(AsyncCaller):
             axis_azimuth: Where the first semi-axis points. (degrees clockwise from north; in -360...360;
                 default 0)
             max_deviation: How far the outline may be off, between its positions as well, where segments
-                are straight in longitude and latitude. When absent 1 m, or a thousandth of `radius` if that
-                is less. (m; in 0.001...1000000)
+                are straight in longitude and latitude. When absent a thousandth of `radius`, at least 1 mm
+                and at most 1 m. (m; in 0.001...1000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:

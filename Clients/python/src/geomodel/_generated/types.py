@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "3aa57e135f75a64a"
+PROTOCOL_HASH = "83f953fa71197946"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2286,10 +2286,10 @@ header.
 too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has
 no types.
 `values`: Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut
-at a NUL (in `CSV` by those who read it), in a shapefile texts are cut at 254 bytes and at spaces at the end,
-empty ones are null, numbers lose digits, and an integer of more than 18 characters makes its field one of
-doubles for readers, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are
-null.
+at a NUL (in `CSV` by those who read it), numbers have 15 digits in KML and 15 after the point in GPX, and
+texts in KML no spaces before them, in a shapefile texts are cut at 254 bytes and at spaces at the end, empty
+ones are null, numbers lose digits, and an integer of more than 18 characters makes its field one of doubles
+for readers, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
 `timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
 `order`: The features are in the order of the file's spatial index, or of their ids.
 `spatialIndex`: The file has no spatial index, because some features have no geometry or an empty one.
