@@ -241,11 +241,28 @@ public final class CurveTracer {
     case .deviation(let most):
       places = Array(try trace(Self.pieces(length / 1_000_000), within: most, at).dropFirst().dropLast())
     }
-    var before = start
-    for index in places.indices {
-      places[index].x = before.x + before.turn(to: places[index])
-      before = places[index]
+    let isStraight = curve == .straight || isRing && abs(end.x - start.x) >= 180 && !start.isPole && !end.isPole
+    var (before, found) = (start, [Place]())
+    for (index, place) in (places + [end]).enumerated() {
+      var next = place
+      if index < places.count {
+        var turn = before.turn(to: place)
+        // Over a pole, both ways are half of a turn.
+        if !isStraight, abs(turn) > 180 - 1e-9 { turn = end.x < start.x ? -180 : 180 }
+        next.x = place.isPole && !isStraight ? before.x : before.x + turn
+      }
+      // At a pole a line goes from one meridian to another.
+      if !isStraight, next.x != before.x {
+        let pole = before.isPole ? before.y : next.isPole ? next.y : abs(next.x - before.x) > 180 - 1e-9 ? copysign(90, before.y + next.y) : nil
+        if let pole {
+          if !before.isPole { found.append(Place(before.x, pole)) }
+          if !next.isPole { found.append(Place(next.x, pole)) }
+        }
+      }
+      if index < places.count { found.append(next) }
+      before = next
     }
+    places = found
     return places
   }
 }

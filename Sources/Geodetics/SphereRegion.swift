@@ -59,7 +59,9 @@ struct SphereRegion {
   private static func crossing(_ start: Place, _ end: Place) -> Double {
     let (east, west) = start.x > 0 ? (start, end) : (end, start)
     let (before, after) = (180 - abs(east.x), 180 - abs(west.x))
-    return before + after == 0 ? east.y : (east.y * after + west.y * before) / (before + after)
+    // What is on it is where it crosses: rounding would make a sliver.
+    if before == 0 || after == 0 { return before == 0 ? east.y : west.y }
+    return (east.y * after + west.y * before) / (before + after)
   }
 
   /// The longitude within half a turn. What is on the antimeridian or a pole but for rounding is on it: neighbours meet there.

@@ -8,7 +8,7 @@ import GeometryEngine
 public struct GeodeticRegion {
   private let tracer: CurveTracer
   let curve: GeodeticCurve
-  let deviation: Double
+  public let deviation: Double
 
   /// - Parameter deviation: metres that the outline may be off; nil for a metre, or a thousandth of a small distance.
   public init(_ tracer: CurveTracer, _ curve: GeodeticCurve, within deviation: Double?, of distance: Double) {

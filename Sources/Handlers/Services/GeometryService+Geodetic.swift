@@ -182,7 +182,7 @@ extension GeometryService {
     return try tracing {
       let region = GeodeticRegion(globe.tracer(worker), curve, within: deviation, of: distance)
       let placed = try Globe.checked(globe.whole(geometry, beforeCut: region.traced))
-      return try region.area(around: placed, distance, mends: mends, calculate)
+      return try globe.followed(region.area(around: placed, distance, mends: mends, calculate), within: region.deviation * 0.2)
     }
   }
 
@@ -204,14 +204,19 @@ extension GeometryService {
   ) throws -> Plan<GeometryProtocol.GeometryResult> {
     let (a, azimuth, deviation) = (axes.radius, axes.axisAzimuth, axes.maxDeviation)
     let b = axes.crossRadius ?? a
+    let globe = try Globe(params.spatialReference, in: world)
     return try placed(params, in: world) { geometry, tracer in
       guard case .point(let center?) = geometry else {
         throw RPCError(.invalidGeometry, "Only points are centers.", path: "/params/geometry", expected: "a point")
       }
-      let shape = GeodeticRegion(tracer, .geodesic, within: deviation, of: a).shapes
-      return try shape.ring(around: center, from: sector?.0 ?? 0, sweep: sector?.1 ?? 360, isWhole: sector.map { $0.1 == 360 } ?? true) {
-        a == b ? a : Surroundings.radius(a, b, at: $0 - azimuth)
-      }
+      let region = GeodeticRegion(tracer, .geodesic, within: deviation, of: a)
+      let made = try region.shapes.ring(
+        around: center, from: sector?.0 ?? 0, sweep: sector?.1 ?? 360, isWhole: sector.map { $0.1 == 360 } ?? true
+      ) { a == b ? a : Surroundings.radius(a, b, at: $0 - azimuth) }
+      let whole = try globe.followed(made, within: region.deviation * 0.2)
+      // Parts that meet at a center on the antimeridian are areas of their own.
+      guard sector != nil, case .multiPolygon(let parts) = whole, parts.count > 1 else { return whole }
+      return try GeometryCalculator()(GeometryOperation(.union, mends: true), [whole]).geometries[0].part(ofDimension: 2)
     }
   }
 
