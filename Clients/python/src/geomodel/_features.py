@@ -95,7 +95,7 @@ def shape_of(geometry: Mapping[str, Any]) -> Any:
 def _type_of(values: list[Any]) -> str:
     """The field type of values that no field states; empty where pandas has to see it."""
     kinds = {type(value) for value in values if value is not None}
-    return {(bool,): "boolean", (int,): "integer", (float,): "double"}.get(tuple(kinds), "")
+    return {bool: "boolean", int: "integer", float: "double"}.get(kinds.pop(), "") if len(kinds) == 1 else ""
 
 
 def _numbers(values: Any) -> Any:
