@@ -11,6 +11,11 @@ public enum GeodeticCurve: Hashable, Sendable {
   case loxodrome
   /// Straight in longitude and latitude.
   case straight
+
+  /// The curve of one side: a side of an area is straight if it is half of the world or more, as its coordinates say.
+  func ofSide(_ start: Place, _ end: Place, isRing: Bool) -> GeodeticCurve {
+    isRing && abs(end.x - start.x) >= 180 && !start.isPole && !end.isPole ? .straight : self
+  }
 }
 
 /// What cannot be made on the ellipsoid.
@@ -122,17 +127,12 @@ public final class CurveTracer {
   }
 
   /// The length of a curve between two positions, at most a thousandth too long, and the place at a share of it.
-  ///
-  /// - Parameter isRing: whether it is a side of an area: one of half of the world or more is straight, as its coordinates say.
-  private func way(
-    _ start: Place, _ end: Place, _ curve: GeodeticCurve, isRing: Bool
-  ) throws -> (length: Double, at: (Double) throws -> Place) {
+  private func way(_ start: Place, _ end: Place, _ curve: GeodeticCurve) throws -> (length: Double, at: (Double) throws -> Place) {
     let at: (Double) -> Place
     let step = end - start
     switch curve {
     case .straight: at = { start + step * $0 }
     case .geodesic, .loxodrome:
-      if isRing, abs(step.x) >= 180, !start.isPole, !end.isPole { return try way(start, end, .straight, isRing: false) }
       if curve == .geodesic || start.isPole || end.isPole {
         let line = try inverse(start, end)
         return (line.distance, { share in try self.direct(start, line.startAzimuth, line.distance * share).place })
@@ -165,9 +165,9 @@ public final class CurveTracer {
   func geodesicChain(
     _ start: Place, _ end: Place, _ curve: GeodeticCurve, isRing: Bool, within deviation: Double
   ) throws -> [Place] {
-    let isWide = isRing && abs(end.x - start.x) >= 180 && !start.isPole && !end.isPole
-    guard curve != .geodesic || isWide else { return [start, end] }
-    let (_, at) = try way(start, end, curve, isRing: isRing)
+    let curve = curve.ofSide(start, end, isRing: isRing)
+    guard curve != .geodesic else { return [start, end] }
+    let (_, at) = try way(start, end, curve)
     let chord = { (first: Place, last: Place, share: Double) throws -> Place in
       let line = try self.inverse(first, last)
       return try self.direct(first, line.startAzimuth, line.distance * share).place
@@ -205,7 +205,7 @@ public final class CurveTracer {
         let (start, end) = (line.values[base..<base + stride], line.values[base + stride..<base + 2 * stride])
         values += start
         let (first, last) = (Place(start[base], start[base + 1]), Place(end[base + stride], end[base + stride + 1]))
-        let inner = try between(first, last, curve, density, isRing: isRing)
+        let inner = try between(first, last, curve.ofSide(first, last, isRing: isRing), density)
         for (number, place) in inner.enumerated() {
           let share = Double(number + 1) / Double(inner.count + 1)
           values += [place.x, place.y] + zip(start.dropFirst(2), end.dropFirst(2)).map { $0 + ($1 - $0) * share }
@@ -227,11 +227,9 @@ public final class CurveTracer {
   }
 
   /// Places between two, with longitudes that lead from the first to the last.
-  private func between(
-    _ start: Place, _ end: Place, _ curve: GeodeticCurve, _ density: Density, isRing: Bool
-  ) throws -> [Place] {
-    let (length, at) = try way(start, end, curve, isRing: isRing)
-    var places: [Place]
+  private func between(_ start: Place, _ end: Place, _ curve: GeodeticCurve, _ density: Density) throws -> [Place] {
+    let (length, at) = try way(start, end, curve)
+    let places: [Place]
     switch density {
     case .length(let most):
       let pieces = (length / most).rounded(.up)
@@ -241,7 +239,7 @@ public final class CurveTracer {
     case .deviation(let most):
       places = Array(try trace(Self.pieces(length / 1_000_000), within: most, at).dropFirst().dropLast())
     }
-    let isStraight = curve == .straight || isRing && abs(end.x - start.x) >= 180 && !start.isPole && !end.isPole
+    let isStraight = curve == .straight
     var (before, found) = (start, [Place]())
     for (index, place) in (places + [end]).enumerated() {
       var next = place
@@ -262,7 +260,6 @@ public final class CurveTracer {
       if index < places.count { found.append(next) }
       before = next
     }
-    places = found
-    return places
+    return found
   }
 }
