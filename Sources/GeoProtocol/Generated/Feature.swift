@@ -925,7 +925,7 @@ public enum FeatureProtocol {
     /// With `file`: the file.
     var file: FeatureProtocol.DerivedFile? { get }
     /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-    /// fail.
+    /// fail. `feature/project` and `feature/calculate` leave them as they are.
     var mend: Bool { get }
   }
 
@@ -4284,7 +4284,7 @@ public enum FeatureProtocol {
       /// With `file`: the file.
       public var file: FeatureProtocol.DerivedFile?
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-      /// fail.
+      /// fail. `feature/project` and `feature/calculate` leave them as they are.
       public var mend: Bool
       /// Chords of a quarter of a circle.
       public var quadrantSegments: Int
@@ -4543,7 +4543,7 @@ public enum FeatureProtocol {
       /// With `file`: the file.
       public var file: FeatureProtocol.DerivedFile?
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-      /// fail.
+      /// fail. `feature/project` and `feature/calculate` leave them as they are.
       public var mend: Bool
       /// The attributes; without any there is one feature.
       public var groupBy: [String]?
@@ -4753,7 +4753,7 @@ public enum FeatureProtocol {
       /// With `file`: the file.
       public var file: FeatureProtocol.DerivedFile?
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-      /// fail.
+      /// fail. `feature/project` and `feature/calculate` leave them as they are.
       public var mend: Bool
       /// The area, in the spatial reference of the result; polygons. This or `areaFeatures`.
       public var area: JSONOpaque?
@@ -4963,7 +4963,7 @@ public enum FeatureProtocol {
       /// With `file`: the file.
       public var file: FeatureProtocol.DerivedFile?
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-      /// fail.
+      /// fail. `feature/project` and `feature/calculate` leave them as they are.
       public var mend: Bool
       /// What is kept.
       public var operation: FeatureProtocol.CombineOperation
@@ -5167,7 +5167,7 @@ public enum FeatureProtocol {
       /// With `file`: the file.
       public var file: FeatureProtocol.DerivedFile?
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-      /// fail.
+      /// fail. `feature/project` and `feature/calculate` leave them as they are.
       public var mend: Bool
       /// Whether the point is that of `geometry/labelPoint`.
       public var inside: Bool
@@ -5369,7 +5369,7 @@ public enum FeatureProtocol {
       /// With `file`: the file.
       public var file: FeatureProtocol.DerivedFile?
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-      /// fail.
+      /// fail. `feature/project` and `feature/calculate` leave them as they are.
       public var mend: Bool
       /// A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one that is superseded, too. Of
       /// several the best that is available.
@@ -5578,7 +5578,7 @@ public enum FeatureProtocol {
       /// With `file`: the file.
       public var file: FeatureProtocol.DerivedFile?
       /// Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they
-      /// fail.
+      /// fail. `feature/project` and `feature/calculate` leave them as they are.
       public var mend: Bool
 
       public init(

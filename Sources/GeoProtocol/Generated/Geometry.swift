@@ -709,8 +709,8 @@ public enum GeometryProtocol {
     var crossRadius: Double? { get }
     /// Where the first semi-axis points. Unit: degrees clockwise from north.
     var axisAzimuth: Double { get }
-    /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-    /// latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
+    /// How far the outline may be off, between its positions as well, where segments are straight in the spatial
+    /// reference. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
     var maxDeviation: Double? { get }
   }
 
@@ -2922,8 +2922,8 @@ public enum GeometryProtocol {
       public var distances: [Double]?
       /// How the positions of lines and polygons are joined.
       public var curve: GeometryProtocol.GeodeticCurve
-      /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-      /// latitude. When absent a thousandth of the distance, at least 1 mm and at most 1 m. Unit: m.
+      /// How far the outline may be off, between its positions as well, where segments are straight in the spatial
+      /// reference. When absent a thousandth of the distance, at least 1 mm and at most 1 m. Unit: m.
       public var maxDeviation: Double?
       /// Whether the buffers are united: the result is one.
       public var together: Bool
@@ -3002,8 +3002,8 @@ public enum GeometryProtocol {
       public var crossRadius: Double?
       /// Where the first semi-axis points. Unit: degrees clockwise from north.
       public var axisAzimuth: Double
-      /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-      /// latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
+      /// How far the outline may be off, between its positions as well, where segments are straight in the spatial
+      /// reference. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
       public var maxDeviation: Double?
 
       public init(
@@ -3074,8 +3074,8 @@ public enum GeometryProtocol {
       public var crossRadius: Double?
       /// Where the first semi-axis points. Unit: degrees clockwise from north.
       public var axisAzimuth: Double
-      /// How far the outline may be off, between its positions as well, where segments are straight in longitude and
-      /// latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
+      /// How far the outline may be off, between its positions as well, where segments are straight in the spatial
+      /// reference. When absent a thousandth of `radius`, at least 1 mm and at most 1 m. Unit: m.
       public var maxDeviation: Double?
       /// Where it begins. Unit: degrees clockwise from north.
       public var startAzimuth: Double

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"83f953fa71197946"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"00df71b141d1a832"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1496,7 +1496,7 @@ public enum OpenRPCDocument {
 {"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
-{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them as they are.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"quadrantSegments","description":"Chords of a quarter of a circle.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":8}},\#
 {"name":"cap","description":"How lines end.","required":false,"schema":{"$ref":"#/components/schemas/BufferCap","default":"round"}},\#
 {"name":"join","description":"The outer side of bends.","required":false,"schema":{"$ref":"#/components/schemas/BufferJoin","default":"round"}},\#
@@ -1571,7 +1571,7 @@ public enum OpenRPCDocument {
 {"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
-{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them as they are.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"groupBy","description":"The attributes; without any there is one feature.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":16}},\#
 {"name":"statistics","description":"Statistics of the features that become one. Their names are unique, and differ from those in `groupBy`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
@@ -1637,7 +1637,7 @@ public enum OpenRPCDocument {
 {"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
-{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them as they are.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"area","description":"The area, in the spatial reference of the result; polygons. This or `areaFeatures`.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"areaFeatures","description":"Features whose polygons, united, are the area. Refused with `invalidGeometry` if one is not valid, which `feature` names.","required":false,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
@@ -1701,7 +1701,7 @@ public enum OpenRPCDocument {
 {"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
-{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them as they are.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"operation","description":"What is kept.","required":false,"schema":{"$ref":"#/components/schemas/CombineOperation","default":"intersection"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1763,7 +1763,7 @@ public enum OpenRPCDocument {
 {"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
-{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them as they are.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"inside","description":"Whether the point is that of `geometry/labelPoint`.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1825,7 +1825,7 @@ public enum OpenRPCDocument {
 {"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
-{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them as they are.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"transformation","description":"A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one that is superseded, too. Of several the best that is available.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1000}},\#
 {"name":"area","description":"Degrees of longitude and latitude: the transformation is the best available one of those used there.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
@@ -1889,7 +1889,7 @@ public enum OpenRPCDocument {
 {"name":"layerId","description":"With `map` or `scene`: the layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"layerName","description":"With `map` or `scene`: the layer's name; the source's id when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"file","description":"With `file`: the file.","required":false,"schema":{"$ref":"#/components/schemas/DerivedFile"}},\#
-{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"mend","description":"Whether polygons that are not valid are made so first, by `linework` of `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them as they are.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DerivedFeatures","schema":{"$ref":"#/components/schemas/DerivedFeatures"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
@@ -2484,7 +2484,7 @@ public enum OpenRPCDocument {
 "maxItems":1000000},\#
 "x-unit":"m"},\#
 {"name":"curve","description":"How the positions of lines and polygons are joined.","required":false,"schema":{"$ref":"#/components/schemas/GeodeticCurve","default":"geodesic"}},\#
-{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in longitude and latitude. When absent a thousandth of the distance, at least 1 mm and at most 1 m.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
+{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in the spatial reference. When absent a thousandth of the distance, at least 1 mm and at most 1 m.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
 "x-unit":"m"},\#
 {"name":"together","description":"Whether the buffers are united: the result is one.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
@@ -2509,7 +2509,7 @@ public enum OpenRPCDocument {
 "x-unit":"m"},\#
 {"name":"axisAzimuth","description":"Where the first semi-axis points.","required":false,"schema":{"type":"number","minimum":-360,"maximum":360,"default":0},\#
 "x-unit":"degrees clockwise from north"},\#
-{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in longitude and latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
+{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in the spatial reference. When absent a thousandth of `radius`, at least 1 mm and at most 1 m.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
 "x-unit":"m"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -2539,7 +2539,7 @@ public enum OpenRPCDocument {
 "x-unit":"m"},\#
 {"name":"axisAzimuth","description":"Where the first semi-axis points.","required":false,"schema":{"type":"number","minimum":-360,"maximum":360,"default":0},\#
 "x-unit":"degrees clockwise from north"},\#
-{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in longitude and latitude. When absent a thousandth of `radius`, at least 1 mm and at most 1 m.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
+{"name":"maxDeviation","description":"How far the outline may be off, between its positions as well, where segments are straight in the spatial reference. When absent a thousandth of `radius`, at least 1 mm and at most 1 m.","required":false,"schema":{"type":"number","minimum":0.001,"maximum":1000000},\#
 "x-unit":"m"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryResult","schema":{"$ref":"#/components/schemas/GeometryResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -6608,7 +6608,7 @@ null]],"x-since":"0.5.0","x-domain":"geometry"},\#
 "examples":["geomodel-package"],"x-since":"0.5.0","x-domain":"package"},\#
 "PackageMap":{"title":"PackageMap","description":"A map of a package.","type":"object","required":["map"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id in the package."},\#
 "title":{"type":"string","description":"Its title."},\#
-"extent":{"$ref":"#/components/schemas/Envelope","description":"The extent of its layers, longitude and latitude in degrees on WGS 84; absent where none is known."}},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"The extent of its layers, or the area that was packed, longitude and latitude in degrees on WGS 84; absent where none is known."}},\#
 "examples":[{"map":"m1","title":"Harbour"}],"x-since":"0.5.0","x-domain":"package"},\#
 "PackageScene":{"title":"PackageScene","description":"A scene of a package.","type":"object","required":["scene"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id in the package."},\#
 "title":{"type":"string","description":"Its title."},\#

@@ -28,7 +28,8 @@ public enum PackageProtocol {
     public var map: String
     /// Its title.
     public var title: String?
-    /// The extent of its layers, longitude and latitude in degrees on WGS 84; absent where none is known.
+    /// The extent of its layers, or the area that was packed, longitude and latitude in degrees on WGS 84; absent
+    /// where none is known.
     public var extent: SessionProtocol.Envelope?
 
     public init(map: String, title: String? = nil, extent: SessionProtocol.Envelope? = nil) {

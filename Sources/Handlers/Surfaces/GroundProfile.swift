@@ -120,7 +120,7 @@ struct GroundProfile {
       result.loss += max(-rise, 0)
       result.surfaceLength += (rise * rise + run * run).squareRoot()
       result.maxUpSlope = max(result.maxUpSlope, angle)
-      result.maxDownSlope = max(result.maxDownSlope, -angle)
+      result.maxDownSlope = max(-angle, result.maxDownSlope)
       slopes += abs(angle) * run
       flat += run
     }

@@ -5055,7 +5055,8 @@ class FeatureMethods(SyncCaller):
                 1024 characters)
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
-                `geometry/simplify`. Otherwise they fail. (default False)
+                `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them
+                as they are. (default False)
             quadrant_segments: Chords of a quarter of a circle. (in 1...1000; default 8)
             cap: How lines end. (default "round")
             join: The outer side of bends. (default "round")
@@ -5258,7 +5259,8 @@ class FeatureMethods(SyncCaller):
                 1024 characters)
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
-                `geometry/simplify`. Otherwise they fail. (default False)
+                `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them
+                as they are. (default False)
             group_by: The attributes; without any there is one feature. (at most 16 elements)
             statistics: Statistics of the features that become one. Their names are unique, and differ
                 from those in `groupBy`. (at most 64 elements)
@@ -5438,7 +5440,8 @@ class FeatureMethods(SyncCaller):
                 1024 characters)
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
-                `geometry/simplify`. Otherwise they fail. (default False)
+                `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them
+                as they are. (default False)
             area: The area, in the spatial reference of the result; polygons. This or `areaFeatures`.
             area_features: Features whose polygons, united, are the area. Refused with `invalidGeometry`
                 if one is not valid, which `feature` names.
@@ -5620,7 +5623,8 @@ class FeatureMethods(SyncCaller):
                 1024 characters)
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
-                `geometry/simplify`. Otherwise they fail. (default False)
+                `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them
+                as they are. (default False)
             operation: What is kept. (default "intersection")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -5795,7 +5799,8 @@ class FeatureMethods(SyncCaller):
                 1024 characters)
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
-                `geometry/simplify`. Otherwise they fail. (default False)
+                `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them
+                as they are. (default False)
             inside: Whether the point is that of `geometry/labelPoint`. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -5968,7 +5973,8 @@ class FeatureMethods(SyncCaller):
                 1024 characters)
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
-                `geometry/simplify`. Otherwise they fail. (default False)
+                `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them
+                as they are. (default False)
             transformation: A name or a code of `geometry/listTransformations`, such as `EPSG:1776`; one
                 that is superseded, too. Of several the best that is available. (1 to 1000 characters)
             area: Degrees of longitude and latitude: the transformation is the best available one of those
@@ -6148,7 +6154,8 @@ class FeatureMethods(SyncCaller):
                 1024 characters)
             file: With `file`: the file.
             mend: Whether polygons that are not valid are made so first, by `linework` of
-                `geometry/simplify`. Otherwise they fail. (default False)
+                `geometry/simplify`. Otherwise they fail. `feature/project` and `feature/calculate` leave them
+                as they are. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -8277,8 +8284,8 @@ class GeometryMethods(SyncCaller):
             distances: One for each geometry, in order. (m; at most 1000000 elements)
             curve: How the positions of lines and polygons are joined. (default "geodesic")
             max_deviation: How far the outline may be off, between its positions as well, where segments
-                are straight in longitude and latitude. When absent a thousandth of the distance, at least 1
-                mm and at most 1 m. (m; in 0.001...1000000)
+                are straight in the spatial reference. When absent a thousandth of the distance, at least 1 mm
+                and at most 1 m. (m; in 0.001...1000000)
             together: Whether the buffers are united: the result is one. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -8350,8 +8357,8 @@ class GeometryMethods(SyncCaller):
             axis_azimuth: Where the first semi-axis points. (degrees clockwise from north; in -360...360;
                 default 0)
             max_deviation: How far the outline may be off, between its positions as well, where segments
-                are straight in longitude and latitude. When absent a thousandth of `radius`, at least 1 mm
-                and at most 1 m. (m; in 0.001...1000000)
+                are straight in the spatial reference. When absent a thousandth of `radius`, at least 1 mm and
+                at most 1 m. (m; in 0.001...1000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -8426,8 +8433,8 @@ class GeometryMethods(SyncCaller):
             axis_azimuth: Where the first semi-axis points. (degrees clockwise from north; in -360...360;
                 default 0)
             max_deviation: How far the outline may be off, between its positions as well, where segments
-                are straight in longitude and latitude. When absent a thousandth of `radius`, at least 1 mm
-                and at most 1 m. (m; in 0.001...1000000)
+                are straight in the spatial reference. When absent a thousandth of `radius`, at least 1 mm and
+                at most 1 m. (m; in 0.001...1000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "83f953fa71197946"
+PROTOCOL_HASH = "00df71b141d1a832"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -5119,7 +5119,9 @@ class PackageMap(TypedDict):
     title: NotRequired[str]
     """Its title."""
     extent: NotRequired[Envelope]
-    """The extent of its layers, longitude and latitude in degrees on WGS 84; absent where none is known."""
+    """The extent of its layers, or the area that was packed, longitude and latitude in degrees on WGS 84;
+    absent where none is known.
+    """
 
 
 class PackageScene(TypedDict):
