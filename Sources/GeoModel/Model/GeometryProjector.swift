@@ -17,6 +17,8 @@ public struct GeometryProjector: Sendable {
   private let wrap: WorldWrap?
   /// y of the poles in the target.
   private let poles: ClosedRange<Double>
+  /// Where the source is to be cut before it is transformed, for a target of the whole world whose edge is no straight line.
+  public let curvedEdge: Seam?
 
   public init(
     from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
@@ -27,6 +29,7 @@ public struct GeometryProjector: Sendable {
     let own = WorldWrap(from, transformer)
     sourceWrap = wrap.map { own?.hasEdge(of: $0, source, target, transformer) ?? false } ?? true ? own : nil
     poles = Self.poles(of: to, transformer)
+    curvedEdge = wrap == nil ? own.flatMap { to.curvedEdge($0, of: source, transformer) } : nil
   }
 
   /// The range is unbounded if the poles have no coordinates.
@@ -68,11 +71,13 @@ public struct GeometryProjector: Sendable {
   }
 
   /// Whether both worlds have their edge at the same place.
-  public var keepsEdge: Bool { sourceWrap != nil && wrap != nil }
+  public var keepsEdge: Bool {
+    wrap == nil ? curvedEdge.map { edge in sourceWrap?.seam.isOn(edge.west) ?? false } ?? false : sourceWrap != nil
+  }
 
   /// Whether something in a box of the source may go on beyond the edge of the target's world, or be cut there.
   public func mayCross(_ box: Envelope) -> Bool {
-    guard let wrap else { return false }
+    guard let wrap else { return curvedEdge?.exceeds(box) ?? false }
     if let sourceWrap { return sourceWrap.seam.exceeds(box) }
     guard let bounds = try? transformer.bounds(of: box, from: source, to: target) else { return true }
     return bounds.xMin > bounds.xMax || bounds.width > wrap.width / 4
@@ -95,6 +100,37 @@ public struct GeometryProjector: Sendable {
       last = x + wrap.shift(x, nearest: expected)
       return last
     }
+  }
+}
+
+extension SpatialReferenceInfo {
+  /// The edge of a projection of the whole world that is not cylindrical, but begins and ends at a meridian, as a seam of a reference
+  /// that goes around the world.
+  fileprivate func curvedEdge(_ wrap: WorldWrap, of source: SpatialReference, _ transformer: any CoordinateTransformer) -> Seam? {
+    guard kind == .projected, !wrap.isTilted, let area = areaOfUse?.unrolled(around: 360), area.width > 359.9 else { return nil }
+    // Not on the equator, where azimuthal projections end there as well.
+    func x(_ longitude: Double) -> Double? {
+      try? transformer.transform(Point(x: longitude, y: 45), from: .wgs84, to: reference).x
+    }
+    guard let start = x(-180), let end = x(180), let middle = x(0), let quarter = x(90) else { return nil }
+    let width = max(abs(middle - start), abs(quarter - start))
+    var edge = -180.0
+    if abs(end - start) < width * 1e-9 {
+      // x grows with the longitude, but for the edge.
+      var before = edge
+      edge = 180
+      while edge - before > 1e-9 {
+        let half = (before + edge) / 2
+        guard let found = x(half) else { return nil }
+        if found > start { before = half } else { edge = half }
+      }
+      edge = (edge * 1e8).rounded() / 1e8
+      guard let east = x(edge - 1e-7), let west = x(edge + 1e-7), east - west > width else { return nil }
+    } else if end < start {
+      return nil
+    }
+    guard let west = try? transformer.transform(Point(x: edge, y: 0), from: .wgs84, to: source).x else { return nil }
+    return Seam(west: west, width: wrap.width)
   }
 }
 

@@ -7,12 +7,17 @@ import Platform
 
 extension Globe {
   /// An area on WGS 84 with positions along its sides, so that those straight in the reference are near them: within metres. Where a
-  /// position has no coordinates there, it is left as it is.
+  /// position has no coordinates there, it is left as it is. An area across an edge of the reference that is curved is cut there.
+  ///
+  /// - Throws: ``GeodeticError/tooManyPositions``.
   func followed(_ area: Geometry, within deviation: Double) throws -> Geometry {
-    guard area.dimension == 2, try transformer.describe(reference).kind != .geographic else { return area }
-    return area.mapPositions { ring in
+    guard area.dimension == 2, isProjected else { return area }
+    var total = 0
+    return try (backward?.cutAtCurvedEdge(area) ?? area).mapPositions { ring in
       let sides = ring.points.indices.dropLast().filter { isLong(ring[$0], ring[$0 + 1], deviation) }
       guard !sides.isEmpty, let pieces = try? pieces(of: sides, ring, deviation) else { return ring }
+      total += pieces.values.reduce(ring.count, +)
+      guard total <= Geometry.mostPositions else { throw GeodeticError.tooManyPositions }
       var places: [Point] = []
       for index in ring.points.indices.dropLast() {
         let (start, end) = (ring[index], ring[index + 1])
@@ -43,14 +48,20 @@ extension Globe {
     var number = 0
     back.forEachPositions { line in
       for place in line.points {
-        let way = Geocentric.position(of: place) - Geocentric.position(of: middles[number])
+        let off = distance(place, middles[number])
         // A side across the edge of the reference's world is cut there, not followed.
-        let off = (way * way).sum().squareRoot()
-        if off > deviation, off < 2_000_000 { found[sides[number]] = min(Int((off / deviation).squareRoot().rounded(.up)), 1000) }
+        let isOnOneSide = off < distance(ring[sides[number]], ring[sides[number] + 1])
+        if off > deviation, isOnOneSide { found[sides[number]] = min(Int((off / deviation).squareRoot().rounded(.up)), 1000) }
         number += 1
       }
     }
     return found
+  }
+
+  /// Through the earth, in metres.
+  private func distance(_ first: Point, _ second: Point) -> Double {
+    let way = Geocentric.position(of: first) - Geocentric.position(of: second)
+    return (way * way).sum().squareRoot()
   }
 
   private func moved(_ places: [Point]) throws -> [Point] {

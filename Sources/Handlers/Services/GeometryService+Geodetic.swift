@@ -18,10 +18,13 @@ struct Globe: Sendable {
   let geodesy: any Geodesy
   /// Nil on WGS 84.
   private let projector: GeometryProjector?
-  private let backward: GeometryProjector?
+  let backward: GeometryProjector?
+  /// Whether the reference is a projection.
+  let isProjected: Bool
 
   init(_ reference: SpatialReference, in world: World) {
     (self.reference, transformer, geodesy) = (reference, world.transformer, world.geodesy)
+    isProjected = (try? transformer.describe(reference).kind == .projected) ?? false
     projector = reference == .wgs84 ? nil : try? GeometryProjector(from: reference, to: .wgs84, transformer)
     backward = reference == .wgs84 ? nil : try? GeometryProjector(from: .wgs84, to: reference, transformer)
   }
@@ -75,11 +78,11 @@ struct Globe: Sendable {
 
   /// Areas that are cut at the antimeridian are whole again in a reference that has no edge there.
   func back(_ geometry: Geometry) throws -> Geometry {
-    guard let projector, let backward else {
+    guard let backward else {
       return reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
     }
-    let isCut = geometry.dimension == 2 && !projector.keepsEdge && geometry.envelope.map { $0.xMin == -180 && $0.xMax == 180 } ?? false
-    let moved = try backward.pieces(isCut ? geometry.mapPositions(\.withSharedSeam) : geometry)
+    let isCut = geometry.dimension == 2 && !backward.keepsEdge && geometry.envelope.map { $0.xMin == -180 && $0.xMax == 180 } ?? false
+    let moved = try backward.pieces(isCut && backward.curvedEdge == nil ? geometry.mapPositions(\.withSharedSeam) : geometry)
     guard isCut else { return moved }
     return try GeometryCalculator()(GeometryOperation(.union, mends: true), [moved]).geometries[0].part(ofDimension: 2)
   }
