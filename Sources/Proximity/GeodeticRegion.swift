@@ -60,8 +60,11 @@ public struct GeodeticRegion {
     return try calculate(GeometryOperation(.difference, mends: true), [areas, taken]).geometries[0].part(ofDimension: 2)
   }
 
-  /// A geometry with positions along its sides, between which straight lines stay near them.
-  public func traced(_ geometry: Geometry) throws -> Geometry { try tracer.densified(geometry, curve, .deviation(deviation * 0.1)) }
+  /// A geometry with positions along its sides across the antimeridian, between which straight lines stay near them: so it is cut there
+  /// where the sides cross it.
+  public func traced(_ geometry: Geometry) throws -> Geometry {
+    try tracer.densified(geometry, curve, .deviation(deviation * 0.1)) { ($0 / 360 - 0.5).rounded(.down) != ($1 / 360 - 0.5).rounded(.down) }
+  }
 
   /// Circles, ellipses and sectors.
   public var shapes: Surroundings { Surroundings(tracer, curve, within: deviation) }
