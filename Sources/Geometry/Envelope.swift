@@ -74,6 +74,9 @@ public struct Envelope: Hashable, Sendable {
     return box
   }
 
+  /// Whether x are longitudes in degrees that do not exceed the world.
+  package var isInDegrees: Bool { min(xMin, xMax) >= -180 && max(xMin, xMax) <= 180 }
+
   /// The box, or the two parts of a box that crosses the antimeridian at ±`limit` (180 in degrees).
   public func split(at limit: Double) -> [Envelope] {
     guard xMin > xMax else { return [self] }

@@ -66,7 +66,7 @@ enum GeometryReader {
       }
       return .collection(
         try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1, keepsEmptyPoints) })
-    case "Envelope": return Geometry(try envelope(value) ?? .none)
+    case "Envelope": return try area(value)
     case "WKT": return try checked(try wkt(value["text"], keepsEmptyPoints), value, depth)
     case "WKB": return try checked(try wkb(value["data"], keepsEmptyPoints), value, depth)
     default:
@@ -154,6 +154,13 @@ enum GeometryReader {
     do { box = try GeometryReader.box(value) } catch { throw WireFault(.invalidGeometry, error) }
     guard box.yMin <= box.yMax else { throw fault(value["yMax"], "not below yMin") }
     return box
+  }
+
+  /// A box as polygons. Where the world has its edge is not said here: it is known of degrees alone.
+  private static func area(_ value: JSONValue) throws(WireFault) -> Geometry {
+    let box = try envelope(value) ?? .none
+    guard box.xMin <= box.xMax || box.isInDegrees else { throw fault(value["xMax"], "not below xMin, or both degrees") }
+    return Geometry(box)
   }
 
   private static func box(_ value: JSONValue) throws(JSONError) -> Envelope {

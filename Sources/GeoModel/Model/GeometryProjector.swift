@@ -51,7 +51,7 @@ public struct GeometryProjector: Sendable {
     guard let wrap else { return moved }
     // Both references are cylindrical, so x in one is linear in x of the other.
     if let sourceWrap { return wrap.shifted(moved, near: geometry, sourceWrap) }
-    return moved.unwrapped(of: geometry, poles, wrap) { continued($0, along: $1, wrap) }
+    return unwrapped(moved, of: geometry, wrap)
   }
 
   /// The geometry as clients get it: positions are transformed one by one, but nothing that is in one piece becomes a band around the
@@ -66,8 +66,8 @@ public struct GeometryProjector: Sendable {
       guard let box = geometry.envelope, sourceWrap.seam.exceeds(box) else { return (moved, nil) }
       return (wrap.shifted(moved, near: geometry, sourceWrap), nil)
     }
-    guard let box = moved.envelope, box.width > wrap.width / 4 else { return (moved, nil) }
-    return (moved.unwrapped(of: geometry, poles, wrap) { continued($0, along: $1, wrap) }, wrap.seam)
+    guard let box = moved.envelope, box.width > wrap.width / 4 || box.touches(poles) else { return (moved, nil) }
+    return (unwrapped(moved, of: geometry, wrap), wrap.seam)
   }
 
   /// Whether both worlds have their edge at the same place.
@@ -81,6 +81,41 @@ public struct GeometryProjector: Sendable {
     if let sourceWrap { return sourceWrap.seam.exceeds(box) }
     guard let bounds = try? transformer.bounds(of: box, from: source, to: target) else { return true }
     return bounds.xMin > bounds.xMax || bounds.width > wrap.width / 4
+  }
+
+  private func unwrapped(_ moved: Geometry, of geometry: Geometry, _ wrap: WorldWrap) -> Geometry {
+    moved.unwrapped(
+      of: geometry, poles, wrap, { continued($0, along: $1, wrap) },
+      ring: { overPole($0, of: $1, wrap) ?? continued($0, along: $1, wrap) })
+  }
+
+  /// A ring through a pole, made continuous: at the pole, which has any x, it goes along it from one meridian to the other.
+  ///
+  /// - Returns: nil for a ring that meets no pole, or several times.
+  private func overPole(_ ring: Positions, of original: Positions, _ wrap: WorldWrap) -> Positions? {
+    let count = ring.count - 1
+    guard count >= 3 else { return nil }
+    func isPole(_ index: Int) -> Bool { ring[index % count].y.isAt(poles) }
+    var ends = (0..<count).filter { isPole($0) && !isPole($0 + 1) }
+    if ends.isEmpty { ends = (0..<count).filter { leadsOverPole(original[$0], original[$0 + 1], ring[$0 + 1].x - ring[$0].x, wrap) } }
+    guard ends.count == 1, let end = ends.first else { return nil }
+    let order = (1...count).map { (end + $0) % count }.filter { !isPole($0) }
+    func ordered(_ line: Positions) -> Positions { Positions(order.map { line[$0] }) }
+    let line = continued(ordered(ring), along: ordered(original), wrap)
+    guard let first = line.points.first, let last = line.points.last else { return nil }
+    let y = first.y + last.y < poles.lowerBound + poles.upperBound ? poles.lowerBound : poles.upperBound
+    return Positions(line.points + [last.x, first.x].map { Point(x: $0, y: y, z: ring[end].z, m: ring[end].m) } + [first])
+  }
+
+  /// Whether a pole is on a side, which then takes half of a turn.
+  private func leadsOverPole(_ start: Point, _ end: Point, _ turn: Double, _ wrap: WorldWrap) -> Bool {
+    guard abs(turn.remainder(dividingBy: wrap.width)) > wrap.width * (0.5 - 1e-9) else { return false }
+    let (east, north) = (end.x - start.x, end.y - start.y)
+    return [-90.0, 90].contains { latitude in
+      guard let pole = try? transformer.transform(Point(x: 0, y: latitude), from: .wgs84, to: source) else { return false }
+      let (x, y, square) = (pole.x - start.x, pole.y - start.y, east * east + north * north)
+      return abs(east * y - north * x) < square * 1e-9 && (0...square).contains(x * east + y * north)
+    }
   }
 
   /// A line or ring made continuous: each position is shifted by whole turns to where its edge leads. Of a long edge the middle says which
@@ -107,7 +142,7 @@ extension SpatialReferenceInfo {
   /// The edge of a projection of the whole world that is not cylindrical, but begins and ends at a meridian, as a seam of a reference
   /// that goes around the world.
   fileprivate func curvedEdge(_ wrap: WorldWrap, of source: SpatialReference, _ transformer: any CoordinateTransformer) -> Seam? {
-    guard kind == .projected, !wrap.isTilted, let area = areaOfUse?.unrolled(around: 360), area.width > 359.9 else { return nil }
+    guard kind == .projected, !wrap.isTilted, areaOfUse.map({ $0.unrolled(around: 360).width > 359.9 }) ?? true else { return nil }
     // Not on the equator, where azimuthal projections end there as well.
     func x(_ longitude: Double) -> Double? {
       try? transformer.transform(Point(x: longitude, y: 45), from: .wgs84, to: reference).x
@@ -162,12 +197,15 @@ extension WorldWrap {
 extension Geometry {
   /// Makes lines and rings continuous.
   ///
-  /// - Parameter continued: a line or ring made of the one of `original`.
+  /// - Parameters:
+  ///   - continued: a line made of the one of `original`.
+  ///   - ring: a ring made so.
   fileprivate func unwrapped(
-    of original: Geometry, _ poles: ClosedRange<Double>, _ wrap: WorldWrap, _ continued: (Positions, Positions) -> Positions
+    of original: Geometry, _ poles: ClosedRange<Double>, _ wrap: WorldWrap, _ continued: (Positions, Positions) -> Positions,
+    ring: (Positions, Positions) -> Positions
   ) -> Geometry {
     func polygon(_ rings: [Positions], _ given: [Positions]) -> [Positions] {
-      Self.unwrapped(zip(rings, given).map(continued), wrap, poles)
+      Self.unwrapped(zip(rings, given).map(ring), wrap, poles)
     }
     switch (self, original) {
     case (.lineString(let line), .lineString(let given)): return .lineString(continued(line, given))
@@ -175,7 +213,7 @@ extension Geometry {
     case (.polygon(let rings), .polygon(let given)): return .polygon(polygon(rings, given))
     case (.multiPolygon(let polygons), .multiPolygon(let given)): return .multiPolygon(zip(polygons, given).map(polygon))
     case (.collection(let parts), .collection(let given)):
-      return .collection(zip(parts, given).map { $0.unwrapped(of: $1, poles, wrap, continued) })
+      return .collection(zip(parts, given).map { $0.unwrapped(of: $1, poles, wrap, continued, ring: ring) })
     default: return self
     }
   }
@@ -191,6 +229,17 @@ extension Geometry {
         let shift = wrap.shift((box.xMin + box.xMax) / 2, nearest: middle)
         return shift == 0 ? hole : hole.mapX { $0 + shift }
       }
+  }
+}
+
+extension Envelope {
+  fileprivate func touches(_ poles: ClosedRange<Double>) -> Bool { yMin.isAt(poles) || yMax.isAt(poles) }
+}
+
+extension Double {
+  /// Whether y is that of a pole.
+  fileprivate func isAt(_ poles: ClosedRange<Double>) -> Bool {
+    min(abs(self - poles.lowerBound), abs(self - poles.upperBound)) <= (poles.upperBound - poles.lowerBound) * 1e-12
   }
 }
 

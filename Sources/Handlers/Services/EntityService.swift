@@ -190,19 +190,12 @@ package enum EntityService: EntityHandlers {
     let world = client.world
     let source = try world.entitySources.require(ID(params.entitySource))
     let id = try client.subscribers.makeID()
-    let boxes = try params.envelope.map { try turns(of: Wire.envelope($0), of: source.schema.reference, world) }
+    let boxes = try params.envelope.map { try world.turns(of: Wire.envelope($0), in: source.schema.reference) ?? [Wire.envelope($0)] }
     let subscriber = EntitySubscriber(
       id: id, source: source.id, sendsEvery: params.notices == .every, boxes: boxes, maxRate: params.maxRate)
     client.subscribers.add(subscriber, world)
     return .init(
       subscription: id, revision: world.revision, status: Wire.entityStatus(source.status),
       entityCount: source.contents.entities.count)
-  }
-
-  /// The box in each turn of the world that longitudes may be written in.
-  private static func turns(of box: Envelope, of reference: SpatialReference, _ world: World) throws -> [Envelope] {
-    guard let wrap = WorldWrap(try world.transformer.describe(reference), world.transformer) else { return [box] }
-    let turns = Envelope(xMin: wrap.xMin - wrap.width, yMin: box.yMin, xMax: wrap.xMax + wrap.width, yMax: box.yMax)
-    return wrap.turns(of: box, over: turns)
   }
 }

@@ -75,7 +75,10 @@ extension FeatureService {
   ) throws -> Plan<FeatureProtocol.Clip.Result> {
     let derived = try DerivedFeatures(params, in: &world)
     guard (params.area != nil) != (params.areaFeatures != nil) else { throw ModelError.oneOf(["area", "areaFeatures"]) }
-    let given = try params.area.map { try GeometryBatch.checked($0) }
+    let given = try params.area.map { area in
+      guard let box = try area.value.flatMap(Wire.envelope(ofGeometry:)) else { return try GeometryBatch.checked(area) }
+      return try world.area(of: box, in: derived.reference, at: "/params/area")
+    }
     if let given, given.dimension < 2 {
       throw RPCError(.invalidGeometry, "There is no area.", path: "/params/area", expected: "polygons")
     }

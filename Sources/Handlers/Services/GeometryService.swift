@@ -143,7 +143,7 @@ package enum GeometryService: GeometryHandlers {
 
   package static func clip(_ params: Clip.Params, in world: inout World) throws -> Plan<Clip.Result> {
     let box = Wire.envelope(params.envelope)
-    let window = Geometry(box)
+    let window = try world.area(of: box, in: world.canonical(params.spatialReference), at: "/params/envelope")
     let operation = GeometryOperation(.intersection, mends: params.mend)
     return try made(params, in: world) { _, geometry, calculate in
       try clipped(geometry) { geometry in

@@ -153,4 +153,24 @@ extension World {
   package func canonical(_ name: String?) throws -> SpatialReference? {
     try name.map { try transformer.describe(SpatialReference($0)).reference }
   }
+
+  /// The box in each turn of the world that x may be written in; nil where the reference does not go around the world.
+  func turns(of box: Envelope, in reference: SpatialReference) throws -> [Envelope]? {
+    guard let wrap = WorldWrap(try transformer.describe(reference), transformer) else { return nil }
+    let turns = Envelope(xMin: wrap.xMin - wrap.width, yMin: box.yMin, xMax: wrap.xMax + wrap.width, yMax: box.yMax)
+    return wrap.turns(of: box, over: turns)
+  }
+
+  /// A box as polygons: in each turn of the world if it crosses its edge.
+  ///
+  /// - Throws: `invalidParams` if the edge is unknown.
+  func area(of box: Envelope, in reference: SpatialReference?, at path: String) throws -> Geometry {
+    guard box.xMin > box.xMax, reference != nil || !box.isInDegrees else { return Geometry(box) }
+    guard let boxes = try reference.flatMap({ try turns(of: box, in: $0) }) else {
+      throw RPCError(
+        .invalidParams, "The box crosses the edge of the world, of which nothing is known.", path: path + "/xMax",
+        expected: "not below xMin, or a spatial reference that goes around the world")
+    }
+    return .multiPolygon(boxes.flatMap { Geometry($0).polygons })
+  }
 }

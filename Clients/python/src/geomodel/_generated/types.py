@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "00df71b141d1a832"
+PROTOCOL_HASH = "e2239a7830d56cb7"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -57,7 +57,8 @@ step of history; a cell of a notebook may run twice.
 Geometry = Any
 """A geometry: a GeoJSON geometry object of any of the seven types (positions may carry Z), or `{"type":
 "WKT", "text": ...}`, `{"type": "WKB", "data": <base64>}` (both may carry M), or `{"type": "Envelope",
-"xMin", "yMin", "xMax", "yMax"}`, where xMin > xMax crosses the antimeridian.
+"xMin", "yMin", "xMax", "yMax"}`, where xMin > xMax crosses the antimeridian: in degrees, and in the units
+of any world where a method takes a box (`geometry/clip`, filters, the area of `feature/clip`).
 
 The server writes GeoJSON, and WKT where a position has M, which GeoJSON does not have. All positions of one
 line or ring have the same dimensions. WKB and WKT come without an SRID.
