@@ -55,9 +55,19 @@ package enum GeometryText {
       case .success(let geometry): return (geometry, code.map { SpatialReference("EPSG:\($0)") })
       case .failure(let error): throw RPCError(.invalidGeometry, "The geometry is invalid.", expected: error.description)
       }
-    case .geojson: return (try document(text) { value in try GeometryReader.read(value) }, nil)
+    case .geojson: return try document(text) { value in (try GeometryReader.read(value), try reference(ofGeoJSON: value)) }
     case .esriJson: return try document(text) { value in try EsriGeometry.read(value, checking: check) }
     }
+  }
+
+  /// What the member `crs` names, which GeoJSON had before RFC 7946, and PostGIS writes.
+  private static func reference(ofGeoJSON value: JSONValue) throws(WireFault) -> SpatialReference? {
+    let given = value["crs"]
+    guard given.isPresent else { return nil }
+    guard (try? given["type"].string()) == "name", let name = try? given["properties"]["name"].string(), !name.isEmpty else {
+      throw WireFault(.invalidGeometry, given.error(expected: #"{"type": "name", "properties": {"name": "EPSG:..."}}"#))
+    }
+    return SpatialReference(name)
   }
 
   private static func document<R>(_ text: String, _ read: (JSONValue) throws -> R) throws -> R {

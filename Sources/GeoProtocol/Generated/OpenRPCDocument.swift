@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"00df71b141d1a832"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"b18c74a44cc39d44"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2462,11 +2462,11 @@ public enum OpenRPCDocument {
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"geometry","value":{"type":"Point","coordinates":[1,2]}},\#
 {"name":"format","value":"wkt"}],"result":{"name":"result","value":{"texts":["POINT (1 2)"]}}}],"x-shape":"task","x-since":"0.5.0"},\#
-{"name":"geometry/parse","summary":"Geometries from text of a standard form.","description":"Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are refused. Rings of ESRI JSON may have any order and direction: one in an odd number of others is a hole.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"texts","description":"The texts.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+{"name":"geometry/parse","summary":"Geometries from text of a standard form.","description":"Geometries from text of a standard form. Texts that state several spatial references are refused. Rings of ESRI JSON may have any order and direction: one in an odd number of others is a hole.","tags":[{"name":"geometry"}],"paramStructure":"by-name","params":[{"name":"texts","description":"The texts.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":1000000}},\#
 {"name":"format","description":"Their form.","required":true,"schema":{"$ref":"#/components/schemas/GeometryFormat"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"GeometryParseResult","schema":{"type":"object","required":["geometries"],"properties":{"geometries":{"$ref":"#/components/schemas/GeometryList","description":"One for each text, in order; null for those that failed."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"What the texts state, where they do."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"What the texts state, where they do: EWKB, ESRI JSON, and GeoJSON with a `crs` of the type `name`, as PostGIS writes it. By its code, if it has one."},\#
 "failures":{"type":"array","items":{"$ref":"#/components/schemas/GeometryFailure"},\#
 "description":"What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#

@@ -172,23 +172,28 @@ extension GeometryService {
   }
 
   package static func parse(_ params: Parse.Params, in world: inout World) throws -> Plan<Parse.Result> {
-    TaskPlan { worker in
-      var references: Set<SpatialReference> = []
+    let transformer = world.transformer
+    return TaskPlan { worker in
+      // By what the texts say: a reference has several names.
+      var references: [SpatialReference: SpatialReference] = [:]
       let results = try params.texts.map { text -> Result<Geometry, RPCError>? in
         try worker.checkCancelled()
         do {
           let (geometry, reference) = try GeometryText.read(text, as: params.format, checking: worker.checkCancelled)
-          if let reference { references.insert(reference) }
+          if let reference, references[reference] == nil {
+            references[reference] = (try? transformer.describe(reference).reference) ?? reference
+          }
           return .success(geometry)
         } catch { return .failure(GeometryBatch.failure(error)) }
       }
-      guard references.count < 2 else {
+      let stated = Set(references.values)
+      guard stated.count < 2 else {
         throw RPCError(
           .invalidParams, "The texts are in several spatial references.", path: "/params/texts", expected: "texts of one reference")
       }
       if results.count == 1, case .failure(let error) = results[0] { throw error }
       return .init(
-        geometries: GeometryBatch.list(results.map { try? $0?.get() }), spatialReference: references.first?.definition,
+        geometries: GeometryBatch.list(results.map { try? $0?.get() }), spatialReference: stated.first?.definition,
         failures: GeometryBatch.failures(results))
     }
   }

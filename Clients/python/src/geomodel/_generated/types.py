@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "00df71b141d1a832"
+PROTOCOL_HASH = "b18c74a44cc39d44"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3234,7 +3234,9 @@ class GeometryParseResult(TypedDict):
     geometries: GeometryList
     """One for each text, in order; null for those that failed."""
     spatialReference: NotRequired[SpatialReference]
-    """What the texts state, where they do."""
+    """What the texts state, where they do: EWKB, ESRI JSON, and GeoJSON with a `crs` of the type `name`, as
+    PostGIS writes it. By its code, if it has one.
+    """
     failures: NotRequired[list[GeometryFailure]]
     """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
