@@ -56,7 +56,10 @@ package enum GeometryText {
       case .failure(let error): throw RPCError(.invalidGeometry, "The geometry is invalid.", expected: error.description)
       }
     case .geojson: return try document(text) { value in (try GeometryReader.read(value), try reference(ofGeoJSON: value)) }
-    case .esriJson: return try document(text) { value in try EsriGeometry.read(value, checking: check) }
+    case .esriJson:
+      return try document(text) { value in
+        do { return try EsriGeometry.read(value, checking: check) } catch let error as JSONError { throw WireFault(.invalidGeometry, error) }
+      }
     }
   }
 
@@ -172,8 +175,13 @@ enum EsriGeometry {
     let given = value["spatialReference"]
     var reference: SpatialReference?
     if given.isPresent {
+      try given.requireObject()
       let code = given["latestWkid"].isPresent ? given["latestWkid"] : given["wkid"]
-      reference = code.isPresent ? SpatialReference(wkid: try code.integer()) : SpatialReference(try given["wkt"].string())
+      if code.isPresent {
+        reference = SpatialReference(wkid: try code.integer())
+      } else if given["wkt"].isPresent {
+        reference = SpatialReference(try given["wkt"].string())
+      }
     }
     let geometry = try shape(value, check)
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.error(expected: fault.expected)) }
@@ -191,13 +199,10 @@ enum EsriGeometry {
         guard numbers.kind == .array, numbers.count >= 2 else {
           throw WireFault(.invalidGeometry, numbers.error(expected: "a position of two to four numbers"))
         }
-        func ordinate(_ number: Int) throws -> Double? {
-          number < numbers.count && !numbers[number].isNull ? try numbers[number].double() : nil
-        }
         positions.append(
           Point(
-            x: try numbers[0].double(), y: try numbers[1].double(), z: hasZ ? try ordinate(2) : nil,
-            m: hasM ? try ordinate(hasZ ? 3 : 2) : nil))
+            x: try numbers[0].double(), y: try numbers[1].double(), z: hasZ ? try ordinate(numbers[2]) : nil,
+            m: hasM ? try ordinate(numbers[hasZ ? 3 : 2]) : nil))
       }
       return positions
     }
@@ -212,13 +217,20 @@ enum EsriGeometry {
     }
     if value["points"].isPresent { return .multiPoint(try positions(value["points"])) }
     let x = value["x"]
-    // An empty point has null, or NaN as text.
-    if x.isNull || (try? x.string()) == "NaN" { return .point(nil) }
+    // That of an empty point.
+    if x.isNull || isNaN(x) { return .point(nil) }
     guard let x = x.number, let y = value["y"].number else {
       throw WireFault(.invalidGeometry, value.error(expected: "numbers `x` and `y`, `points`, `paths` or `rings`"))
     }
-    return .point(Point(x: x, y: y, z: value["z"].number, m: value["m"].number))
+    return .point(Point(x: x, y: y, z: try ordinate(value["z"]), m: try ordinate(value["m"])))
   }
+
+  /// Z or M, which may be null, or NaN as text.
+  private static func ordinate(_ value: JSONValue) throws(JSONError) -> Double? {
+    value.isPresent && !isNaN(value) ? try value.double() : nil
+  }
+
+  private static func isNaN(_ value: JSONValue) -> Bool { (try? value.string()) == "NaN" }
 }
 
 extension Geometry {
