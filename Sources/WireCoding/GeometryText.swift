@@ -6,9 +6,10 @@ import JSON
 import JSONRPC
 
 package enum GeometryText {
+  /// - Parameter wkt: the reference of ESRI JSON if it has no code.
   /// - Throws: `invalidGeometry` for a form that has no such geometry.
   package static func write(
-    _ geometry: Geometry, as form: GeometryProtocol.GeometryFormat, in reference: SpatialReference?
+    _ geometry: Geometry, as form: GeometryProtocol.GeometryFormat, in reference: SpatialReference?, wkt: String?
   ) throws(RPCError) -> String {
     switch form {
     case .wkt: return geometry.wkt
@@ -19,7 +20,7 @@ package enum GeometryText {
       if case .collection = geometry {
         throw RPCError(.invalidGeometry, "ESRI JSON has no collections.", expected: "points, lines or polygons")
       }
-      return text { EsriGeometry.write(geometry, in: reference, to: &$0) }
+      return text { EsriGeometry.write(geometry, in: reference?.esriNumber, wkt, to: &$0) }
     }
   }
 
@@ -103,8 +104,8 @@ package enum GeometryText {
 extension SpatialReference {
   /// The number of an EPSG code.
   var epsgCode: Int? { code(of: "EPSG:") }
-  /// That of one of Esri's, which are beyond those of EPSG.
-  var esriCode: Int? { code(of: "ESRI:") }
+  /// The number by which Esri has it: an EPSG code, or one of Esri's, which are beyond those.
+  package var esriNumber: Int? { epsgCode ?? code(of: "ESRI:") }
 
   private func code(of authority: String) -> Int? {
     definition.hasPrefix(authority) ? Int(definition.dropFirst(authority.count)) : nil
@@ -118,7 +119,7 @@ extension SpatialReference {
 
 /// The JSON of the ArcGIS REST API: points, multipoints, paths and rings; outer rings are clockwise.
 enum EsriGeometry {
-  static func write(_ geometry: Geometry, in reference: SpatialReference?, to writer: inout JSONWriter) {
+  static func write(_ geometry: Geometry, in code: Int?, _ wkt: String?, to writer: inout JSONWriter) {
     writer.beginObject()
     switch geometry {
     case .point(let point):
@@ -144,10 +145,10 @@ enum EsriGeometry {
       for line in lines { run(line, &writer) }
       writer.endArray()
     }
-    if let reference {
+    if code != nil || wkt != nil {
       writer.key("spatialReference")
       writer.beginObject()
-      if let code = reference.epsgCode ?? reference.esriCode { writer.member("wkid", code) } else { writer.member("wkt", reference.definition) }
+      if let code { writer.member("wkid", code) } else { writer.member("wkt", wkt) }
       writer.endObject()
     }
     writer.endObject()

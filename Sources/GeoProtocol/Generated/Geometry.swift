@@ -543,7 +543,8 @@ public enum GeometryProtocol {
     case ewkb
     /// A GeoJSON geometry as text.
     case geojson
-    /// The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`.
+    /// The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt` where it has no code: in
+    /// Esri's dialect, or WKT 2 where that cannot say it.
     case esriJson
   }
 

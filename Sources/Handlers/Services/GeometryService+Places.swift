@@ -162,10 +162,11 @@ extension GeometryService {
 
   package static func format(_ params: Format.Params, in world: inout World) throws -> Plan<Format.Result> {
     let reference = try world.canonical(params.spatialReference)
-    let form = params.format
+    let (form, transformer) = (params.format, world.transformer)
     return TaskPlan { worker in
+      let wkt = form == .esriJson && reference?.esriNumber == nil ? try reference.flatMap { try transformer.esriWKT(of: $0) } : nil
       let results = try GeometryBatch(params).results(worker, size: { $0.utf8.count }) { _, geometry, _ in
-        try GeometryText.write(geometry, as: form, in: reference)
+        try GeometryText.write(geometry, as: form, in: reference, wkt: wkt)
       }
       return .init(texts: results.map { (try? $0?.get()) ?? "" }, failures: GeometryBatch.failures(results))
     }

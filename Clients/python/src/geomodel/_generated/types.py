@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "b18c74a44cc39d44"
+PROTOCOL_HASH = "76e97cc6a20a469c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3073,7 +3073,8 @@ GeometryFormat = Literal["wkt", "wkb", "ewkb", "geojson", "esriJson"]
 `wkb`: Well-known binary, little-endian, in base64.
 `ewkb`: Well-known binary as PostGIS has it, with the EPSG code of `spatialReference`, in hexadecimal digits.
 `geojson`: A GeoJSON geometry as text.
-`esriJson`: The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`.
+`esriJson`: The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt` where it has no
+code: in Esri's dialect, or WKT 2 where that cannot say it.
 """
 
 GeodeticCurve = Literal["geodesic", "loxodrome", "straight"]
