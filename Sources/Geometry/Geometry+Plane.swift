@@ -89,7 +89,7 @@ extension Geometry {
   public struct Nearest: Hashable, Sendable {
     public let point: Point
     public let distance: Double
-    /// Index of the run of positions, and in it of the position, or of the one where the segment begins.
+    /// Index of the line, ring or point, and in it of the position, or of the one where the segment begins.
     public let part: Int
     public let vertex: Int
 
@@ -100,7 +100,7 @@ extension Geometry {
 
   /// The position nearest to a point; nil if there is none.
   public func nearestVertex(to point: Point) -> Nearest? {
-    nearest { line, index in
+    nearest { line, index, _ in
       let vertex = line[index]
       return (vertex, hypot(vertex.x - point.x, vertex.y - point.y))
     }
@@ -108,8 +108,7 @@ extension Geometry {
 
   /// The place on lines and outlines nearest to a point; of points the nearest one. Z and M are interpolated.
   public func nearestCoordinate(to point: Point) -> Nearest? {
-    let isLine = dimension > 0
-    return nearest { line, index in
+    nearest { line, index, isLine in
       let start = line[index]
       guard isLine, index + 1 < line.count else { return (start, hypot(start.x - point.x, start.y - point.y)) }
       let end = line[index + 1]
@@ -122,15 +121,19 @@ extension Geometry {
     }
   }
 
-  private func nearest(_ place: (Positions, Int) -> (Point, Double)) -> Nearest? {
+  private func nearest(_ place: (_ line: Positions, _ index: Int, _ isLine: Bool) -> (Point, Double)) -> Nearest? {
     var best: Nearest?
     var part = 0
-    forEachPositions { line in
-      for index in 0..<line.count {
-        let (point, distance) = place(line, index)
-        if best.map({ distance < $0.distance }) ?? true { best = Nearest(point: point, distance: distance, part: part, vertex: index) }
+    for member in flattened {
+      let isLine = member.dimension > 0
+      member.forEachPositions { line in
+        for index in 0..<line.count {
+          let (point, distance) = place(line, index, isLine)
+          guard best.map({ distance < $0.distance }) ?? true else { continue }
+          best = Nearest(point: point, distance: distance, part: isLine ? part : part + index, vertex: isLine ? index : 0)
+        }
+        part += isLine ? 1 : line.count
       }
-      part += 1
     }
     return best
   }

@@ -89,6 +89,9 @@ public protocol CoordinateTransformer: Sendable {
   /// - Complexity: O(1) after the first call for a reference, which parses it.
   func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo
 
+  /// A reference as WKT: in Esri's dialect where that says all of it, else WKT 2; nil where it cannot be written.
+  func esriWKT(of reference: SpatialReference) throws(TransformError) -> String?
+
   /// Transforms `values.count / stride` positions in place: x and y, and z where `hasZ` (the third number). On a throw
   /// the values are undefined.
   func transform(

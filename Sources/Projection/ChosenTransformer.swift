@@ -8,6 +8,8 @@ struct ChosenTransformer: CoordinateTransformer {
 
   func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo { try whole.describe(reference) }
 
+  func esriWKT(of reference: SpatialReference) throws(TransformError) -> String? { try whole.esriWKT(of: reference) }
+
   func transform(
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) {

@@ -219,6 +219,20 @@ final class PROJContext: @unchecked Sendable {
       isTilted: kind == .geographic && proj.pointee.proj_crs_is_derived(handle, horizontal) != 0)
   }
 
+  func esriWKT(_ definition: String, given: String) throws(TransformError) -> String? {
+    let object = try reference(definition, given: given)
+    func text(_ form: PJ_WKT_TYPE) -> String? {
+      "MULTILINE=NO".withCString { option in
+        [option, nil].withUnsafeBufferPointer { proj.pointee.proj_as_wkt(handle, object, form, $0.baseAddress).map { String(cString: $0) } }
+      }
+    }
+    // Esri has no shift of a datum in a reference, and PROJ names projections that Esri does not have after its own.
+    guard proj.pointee.proj_get_type(object) != PJ_TYPE_BOUND_CRS, let esri = text(PJ_WKT1_ESRI), !esri.contains("PROJECTION[\"PROJ_") else {
+      return text(PJ_WKT2_2019)
+    }
+    return esri
+  }
+
   /// What heights are above, and the name of the part that says it.
   private func vertical(_ object: OpaquePointer) -> (HeightDatum, String?) {
     func name(_ object: OpaquePointer) -> String? { proj.pointee.proj_get_name(object).map { String(cString: $0) } }

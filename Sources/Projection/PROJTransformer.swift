@@ -38,6 +38,14 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     return info
   }
 
+  public func esriWKT(of reference: SpatialReference) throws(TransformError) -> String? {
+    guard reference != .unknown else { return nil }
+    let definition = try canonicalDefinition(reference.definition)
+    let context = try pool.take()
+    defer { pool.giveBack(context) }
+    return try context.esriWKT(definition, given: reference.definition)
+  }
+
   /// - Throws: ``TransformError/outsideDomain(index:from:to:)`` for the first position outside the domain of the
   ///   operation.
   /// - Complexity: O(n); the first call between two references finds the operation (milliseconds).

@@ -6,9 +6,10 @@ import JSON
 import JSONRPC
 
 package enum GeometryText {
+  /// - Parameter wkt: the reference of ESRI JSON if it has no code.
   /// - Throws: `invalidGeometry` for a form that has no such geometry.
   package static func write(
-    _ geometry: Geometry, as form: GeometryProtocol.GeometryFormat, in reference: SpatialReference?
+    _ geometry: Geometry, as form: GeometryProtocol.GeometryFormat, in reference: SpatialReference?, wkt: String?
   ) throws(RPCError) -> String {
     switch form {
     case .wkt: return geometry.wkt
@@ -19,7 +20,7 @@ package enum GeometryText {
       if case .collection = geometry {
         throw RPCError(.invalidGeometry, "ESRI JSON has no collections.", expected: "points, lines or polygons")
       }
-      return text { EsriGeometry.write(geometry, in: reference, to: &$0) }
+      return text { EsriGeometry.write(geometry, in: reference?.esriNumber, wkt, to: &$0) }
     }
   }
 
@@ -55,9 +56,22 @@ package enum GeometryText {
       case .success(let geometry): return (geometry, code.map { SpatialReference("EPSG:\($0)") })
       case .failure(let error): throw RPCError(.invalidGeometry, "The geometry is invalid.", expected: error.description)
       }
-    case .geojson: return (try document(text) { value in try GeometryReader.read(value) }, nil)
-    case .esriJson: return try document(text) { value in try EsriGeometry.read(value, checking: check) }
+    case .geojson: return try document(text) { value in (try GeometryReader.read(value), try reference(ofGeoJSON: value)) }
+    case .esriJson:
+      return try document(text) { value in
+        do { return try EsriGeometry.read(value, checking: check) } catch let error as JSONError { throw WireFault(.invalidGeometry, error) }
+      }
     }
+  }
+
+  /// What the member `crs` names, which GeoJSON had before RFC 7946, and PostGIS writes.
+  private static func reference(ofGeoJSON value: JSONValue) throws(WireFault) -> SpatialReference? {
+    let given = value["crs"]
+    guard given.isPresent else { return nil }
+    guard (try? given["type"].string()) == "name", let name = try? given["properties"]["name"].string(), !name.isEmpty else {
+      throw WireFault(.invalidGeometry, given.error(expected: #"{"type": "name", "properties": {"name": "EPSG:..."}}"#))
+    }
+    return SpatialReference(name)
   }
 
   private static func document<R>(_ text: String, _ read: (JSONValue) throws -> R) throws -> R {
@@ -90,8 +104,8 @@ package enum GeometryText {
 extension SpatialReference {
   /// The number of an EPSG code.
   var epsgCode: Int? { code(of: "EPSG:") }
-  /// That of one of Esri's, which are beyond those of EPSG.
-  var esriCode: Int? { code(of: "ESRI:") }
+  /// The number by which Esri has it: an EPSG code, or one of Esri's, which are beyond those.
+  package var esriNumber: Int? { epsgCode ?? code(of: "ESRI:") }
 
   private func code(of authority: String) -> Int? {
     definition.hasPrefix(authority) ? Int(definition.dropFirst(authority.count)) : nil
@@ -105,7 +119,7 @@ extension SpatialReference {
 
 /// The JSON of the ArcGIS REST API: points, multipoints, paths and rings; outer rings are clockwise.
 enum EsriGeometry {
-  static func write(_ geometry: Geometry, in reference: SpatialReference?, to writer: inout JSONWriter) {
+  static func write(_ geometry: Geometry, in code: Int?, _ wkt: String?, to writer: inout JSONWriter) {
     writer.beginObject()
     switch geometry {
     case .point(let point):
@@ -131,10 +145,10 @@ enum EsriGeometry {
       for line in lines { run(line, &writer) }
       writer.endArray()
     }
-    if let reference {
+    if code != nil || wkt != nil {
       writer.key("spatialReference")
       writer.beginObject()
-      if let code = reference.epsgCode ?? reference.esriCode { writer.member("wkid", code) } else { writer.member("wkt", reference.definition) }
+      if let code { writer.member("wkid", code) } else { writer.member("wkt", wkt) }
       writer.endObject()
     }
     writer.endObject()
@@ -162,8 +176,13 @@ enum EsriGeometry {
     let given = value["spatialReference"]
     var reference: SpatialReference?
     if given.isPresent {
+      try given.requireObject()
       let code = given["latestWkid"].isPresent ? given["latestWkid"] : given["wkid"]
-      reference = code.isPresent ? SpatialReference(wkid: try code.integer()) : SpatialReference(try given["wkt"].string())
+      if code.isPresent {
+        reference = SpatialReference(wkid: try code.integer())
+      } else if given["wkt"].isPresent {
+        reference = SpatialReference(try given["wkt"].string())
+      }
     }
     let geometry = try shape(value, check)
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.error(expected: fault.expected)) }
@@ -181,13 +200,10 @@ enum EsriGeometry {
         guard numbers.kind == .array, numbers.count >= 2 else {
           throw WireFault(.invalidGeometry, numbers.error(expected: "a position of two to four numbers"))
         }
-        func ordinate(_ number: Int) throws -> Double? {
-          number < numbers.count && !numbers[number].isNull ? try numbers[number].double() : nil
-        }
         positions.append(
           Point(
-            x: try numbers[0].double(), y: try numbers[1].double(), z: hasZ ? try ordinate(2) : nil,
-            m: hasM ? try ordinate(hasZ ? 3 : 2) : nil))
+            x: try numbers[0].double(), y: try numbers[1].double(), z: hasZ ? try ordinate(numbers[2]) : nil,
+            m: hasM ? try ordinate(numbers[hasZ ? 3 : 2]) : nil))
       }
       return positions
     }
@@ -202,13 +218,20 @@ enum EsriGeometry {
     }
     if value["points"].isPresent { return .multiPoint(try positions(value["points"])) }
     let x = value["x"]
-    // An empty point has null, or NaN as text.
-    if x.isNull || (try? x.string()) == "NaN" { return .point(nil) }
+    // That of an empty point.
+    if x.isNull || isNaN(x) { return .point(nil) }
     guard let x = x.number, let y = value["y"].number else {
       throw WireFault(.invalidGeometry, value.error(expected: "numbers `x` and `y`, `points`, `paths` or `rings`"))
     }
-    return .point(Point(x: x, y: y, z: value["z"].number, m: value["m"].number))
+    return .point(Point(x: x, y: y, z: try ordinate(value["z"]), m: try ordinate(value["m"])))
   }
+
+  /// Z or M, which may be null, or NaN as text.
+  private static func ordinate(_ value: JSONValue) throws(JSONError) -> Double? {
+    value.isPresent && !isNaN(value) ? try value.double() : nil
+  }
+
+  private static func isNaN(_ value: JSONValue) -> Bool { (try? value.string()) == "NaN" }
 }
 
 extension Geometry {

@@ -48,6 +48,20 @@ import Testing
     #expect(info.kind == .geographic && info.unitName == "degree" && info.metersPerUnit == nil)
   }
 
+  @Test(arguments: [
+    ("+proj=utm +zone=32 +datum=WGS84", "PROJCS["), ("+proj=longlat +R=6371000", "GEOGCS["), ("IGNF:LAMB93", "PROJCS["),
+    (#"{"type":"GeographicCRS","name":"sphere","datum":{"type":"GeodeticReferenceFrame","name":"sphere","ellipsoid":{"name":"sphere","radius":6371000}},"coordinate_system":{"subtype":"ellipsoidal","axis":[{"name":"Longitude","abbreviation":"lon","direction":"east","unit":"degree"},{"name":"Latitude","abbreviation":"lat","direction":"north","unit":"degree"}]}}"#, "GEOGCS["),
+    // What Esri's dialect does not have: a projection, a shift of the datum, a pole elsewhere.
+    ("+proj=airy +datum=WGS84", "PROJCRS["), ("+proj=tmerc +lon_0=9 +ellps=bessel +towgs84=598,73,418,0,0,0,0", "BOUNDCRS["),
+    ("+proj=ob_tran +o_proj=longlat +o_lon_p=0 +o_lat_p=39 +lon_0=0 +R=6370000", "GEOGCRS["),
+  ])
+  func `a reference without a code is written as WKT, in Esri's dialect where that has it`(definition: String, keyword: String) throws {
+    let text = try #require(try transformer.esriWKT(of: SpatialReference(definition)))
+    #expect(text.hasPrefix(keyword) && !text.contains("\n"))
+    let (given, read) = (try moved(9.5, 50, "EPSG:4326", definition), try moved(9.5, 50, "EPSG:4326", text))
+    #expect(abs(read.x - given.x) < 1e-6 && abs(read.y - given.y) < 1e-6)
+  }
+
   @Test func `a reference is described`() throws {
     let mercator = try transformer.describe(.webMercator)
     #expect(mercator.name == "WGS 84 / Pseudo-Mercator" && mercator.kind == .projected)

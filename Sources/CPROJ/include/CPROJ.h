@@ -13,7 +13,7 @@
   X(proj_get_source_crs) X(proj_crs_is_derived) X(proj_crs_get_sub_crs) X(proj_identify) X(proj_list_get_count) X(proj_list_get) \
   X(proj_list_destroy) X(proj_int_list_destroy) X(proj_crs_get_coordinate_system) X(proj_cs_get_axis_info) X(proj_cs_get_axis_count) \
   X(proj_create_crs_to_crs_from_pj) X(proj_normalize_for_visualization) X(proj_trans_generic) \
-  X(proj_as_projjson) X(proj_create_operation_factory_context) X(proj_operation_factory_context_destroy) \
+  X(proj_as_projjson) X(proj_as_wkt) X(proj_create_operation_factory_context) X(proj_operation_factory_context_destroy) \
   X(proj_operation_factory_context_set_grid_availability_use) X(proj_create_operations) X(proj_create_from_database) \
   X(proj_operation_factory_context_set_spatial_criterion) X(proj_operation_factory_context_set_discard_superseded) \
   X(proj_operation_factory_context_set_area_of_interest) X(proj_coordoperation_get_accuracy) \

@@ -543,7 +543,8 @@ public enum GeometryProtocol {
     case ewkb
     /// A GeoJSON geometry as text.
     case geojson
-    /// The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`.
+    /// The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt` where it has no code: in
+    /// Esri's dialect, or WKT 2 where that cannot say it.
     case esriJson
   }
 
@@ -2837,8 +2838,8 @@ public enum GeometryProtocol {
     }
   }
 
-  /// Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are refused. Rings of
-  /// ESRI JSON may have any order and direction: one in an odd number of others is a hole.
+  /// Geometries from text of a standard form. Texts that state several spatial references are refused. Rings of ESRI
+  /// JSON may have any order and direction: one in an odd number of others is a hole.
   public enum Parse {
     public static let name: StaticString = "geometry/parse"
 
@@ -2864,7 +2865,8 @@ public enum GeometryProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// One for each text, in order; null for those that failed.
       public var geometries: JSONOpaque
-      /// What the texts state, where they do.
+      /// What the texts state, where they do: EWKB, ESRI JSON, and GeoJSON with a `crs` of the type `name`, as
+      /// PostGIS writes it. By its code, if it has one.
       public var spatialReference: String?
       /// What failed in a list, by index; absent when nothing did. The only geometry of a request fails it.
       public var failures: [GeometryProtocol.GeometryFailure]?

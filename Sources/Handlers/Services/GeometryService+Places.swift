@@ -162,33 +162,39 @@ extension GeometryService {
 
   package static func format(_ params: Format.Params, in world: inout World) throws -> Plan<Format.Result> {
     let reference = try world.canonical(params.spatialReference)
-    let form = params.format
+    let (form, transformer) = (params.format, world.transformer)
     return TaskPlan { worker in
+      let wkt = form == .esriJson && reference?.esriNumber == nil ? try reference.flatMap { try transformer.esriWKT(of: $0) } : nil
       let results = try GeometryBatch(params).results(worker, size: { $0.utf8.count }) { _, geometry, _ in
-        try GeometryText.write(geometry, as: form, in: reference)
+        try GeometryText.write(geometry, as: form, in: reference, wkt: wkt)
       }
       return .init(texts: results.map { (try? $0?.get()) ?? "" }, failures: GeometryBatch.failures(results))
     }
   }
 
   package static func parse(_ params: Parse.Params, in world: inout World) throws -> Plan<Parse.Result> {
-    TaskPlan { worker in
-      var references: Set<SpatialReference> = []
+    let transformer = world.transformer
+    return TaskPlan { worker in
+      // By what the texts say: a reference has several names.
+      var references: [SpatialReference: SpatialReference] = [:]
       let results = try params.texts.map { text -> Result<Geometry, RPCError>? in
         try worker.checkCancelled()
         do {
           let (geometry, reference) = try GeometryText.read(text, as: params.format, checking: worker.checkCancelled)
-          if let reference { references.insert(reference) }
+          if let reference, references[reference] == nil {
+            references[reference] = (try? transformer.describe(reference).reference) ?? reference
+          }
           return .success(geometry)
         } catch { return .failure(GeometryBatch.failure(error)) }
       }
-      guard references.count < 2 else {
+      let stated = Set(references.values)
+      guard stated.count < 2 else {
         throw RPCError(
           .invalidParams, "The texts are in several spatial references.", path: "/params/texts", expected: "texts of one reference")
       }
       if results.count == 1, case .failure(let error) = results[0] { throw error }
       return .init(
-        geometries: GeometryBatch.list(results.map { try? $0?.get() }), spatialReference: references.first?.definition,
+        geometries: GeometryBatch.list(results.map { try? $0?.get() }), spatialReference: stated.first?.definition,
         failures: GeometryBatch.failures(results))
     }
   }

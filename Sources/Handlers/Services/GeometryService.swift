@@ -226,6 +226,11 @@ package enum GeometryService: GeometryHandlers {
 
   package static func reshape(_ params: Reshape.Params, in world: inout World) throws -> Plan<Reshape.Result> {
     let path = try line(params.path, "path")
+    var runs = 0
+    path.forEachPositions { if !$0.isEmpty { runs += 1 } }
+    guard runs == 1 else {
+      throw RPCError(.invalidGeometry, "The path has several lines.", path: "/params/path", expected: "one line")
+    }
     let operation = GeometryOperation(.reshape, mends: params.mend)
     return try made(params, in: world) { _, geometry, calculate in try calculate(operation, [geometry, path]).whole }
   }
@@ -259,11 +264,18 @@ package enum GeometryService: GeometryHandlers {
       .offset(params.distance, quadrantSegments: params.quadrantSegments, join: .init(params.join), mitreLimit: params.mitreLimit))
   }
 
-  /// A geometry of lines; outlines of polygons count.
+  /// A geometry of lines alone.
   private static func line(_ geometry: JSONOpaque, _ name: String) throws -> Geometry {
     let line = try GeometryBatch.checked(geometry)
-    guard line.dimension > 0, !line.isEmpty else {
-      throw RPCError(.invalidGeometry, "There is no line.", path: "/params/\(name)", expected: "a line that is not empty")
+    let parts = line.flattened.filter { !$0.isEmpty }
+    guard !parts.isEmpty, parts.allSatisfy({ $0.dimension == 1 }) else {
+      let message =
+        switch parts.lazy.map(\.dimension).max() {
+        case nil: "There is no line."
+        case 2: "An area is no line; its outline is the MultiLineString of its rings."
+        default: "A point is no line."
+        }
+      throw RPCError(.invalidGeometry, message, path: "/params/\(name)", expected: "a line that is not empty")
     }
     guard !line.isBeyondPlaces else {
       throw RPCError(.invalidGeometry, "Coordinates beyond 1e100 are no places.", path: "/params/\(name)", expected: "smaller coordinates")

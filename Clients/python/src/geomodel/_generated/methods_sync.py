@@ -8215,9 +8215,8 @@ class GeometryMethods(SyncCaller):
         format: t.GeometryFormat,
         meta: t.Meta | None = None,
     ) -> t.GeometryParseResult:
-        """Geometries from text of a standard form. Several spatial references in EWKB or ESRI JSON are
-        refused. Rings of ESRI JSON may have any order and direction: one in an odd number of others is a
-        hole.
+        """Geometries from text of a standard form. Texts that state several spatial references are refused.
+        Rings of ESRI JSON may have any order and direction: one in an odd number of others is a hole.
 
         Args:
             texts: The texts. (1 to 1000000 elements)
@@ -8226,7 +8225,8 @@ class GeometryMethods(SyncCaller):
 
         Returns:
             geometries: One for each text, in order; null for those that failed.
-            spatialReference: What the texts state, where they do.
+            spatialReference: What the texts state, where they do: EWKB, ESRI JSON, and GeoJSON with a
+                `crs` of the type `name`, as PostGIS writes it. By its code, if it has one.
             failures: What failed in a list, by index; absent when nothing did. The only geometry of a
                 request fails it.
 
