@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "e2239a7830d56cb7"
+PROTOCOL_HASH = "8d560584287830d7"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3074,7 +3074,8 @@ GeometryFormat = Literal["wkt", "wkb", "ewkb", "geojson", "esriJson"]
 `wkb`: Well-known binary, little-endian, in base64.
 `ewkb`: Well-known binary as PostGIS has it, with the EPSG code of `spatialReference`, in hexadecimal digits.
 `geojson`: A GeoJSON geometry as text.
-`esriJson`: The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt`.
+`esriJson`: The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt` where it has no
+code: in Esri's dialect, or WKT 2 where that cannot say it.
 """
 
 GeodeticCurve = Literal["geodesic", "loxodrome", "straight"]
@@ -3235,7 +3236,9 @@ class GeometryParseResult(TypedDict):
     geometries: GeometryList
     """One for each text, in order; null for those that failed."""
     spatialReference: NotRequired[SpatialReference]
-    """What the texts state, where they do."""
+    """What the texts state, where they do: EWKB, ESRI JSON, and GeoJSON with a `crs` of the type `name`, as
+    PostGIS writes it. By its code, if it has one.
+    """
     failures: NotRequired[list[GeometryFailure]]
     """What failed in a list, by index; absent when nothing did. The only geometry of a request fails it."""
 
