@@ -184,13 +184,9 @@ public final class CurveTracer {
   }
 
   /// The geometry with positions along its segments, which are `curve`s. Z and M are interpolated, longitudes continue beyond 180 degrees.
-  ///
-  /// - Parameter isFollowed: whether a segment from one longitude to another is; others stay.
-  public func densified(
-    _ geometry: Geometry, _ curve: GeodeticCurve, _ density: Density, where isFollowed: (Double, Double) -> Bool = { _, _ in true }
-  ) throws -> Geometry {
+  public func densified(_ geometry: Geometry, _ curve: GeodeticCurve, _ density: Density) throws -> Geometry {
     guard geometry.dimension > 0 else { return geometry }
-    if case .collection(let parts) = geometry { return .collection(try parts.map { try densified($0, curve, density, where: isFollowed) }) }
+    if case .collection(let parts) = geometry { return .collection(try parts.map { try densified($0, curve, density) }) }
     let isRing = geometry.dimension == 2
     return try geometry.mapPositions { line in
       var line = line
@@ -209,7 +205,7 @@ public final class CurveTracer {
         let (start, end) = (line.values[base..<base + stride], line.values[base + stride..<base + 2 * stride])
         values += start
         let (first, last) = (Place(start[base], start[base + 1]), Place(end[base + stride], end[base + stride + 1]))
-        let inner = isFollowed(first.x, last.x) ? try between(first, last, curve.ofSide(first, last, isRing: isRing), density) : []
+        let inner = try between(first, last, curve.ofSide(first, last, isRing: isRing), density)
         for (number, place) in inner.enumerated() {
           let share = Double(number + 1) / Double(inner.count + 1)
           values += [place.x, place.y] + zip(start.dropFirst(2), end.dropFirst(2)).map { $0 + ($1 - $0) * share }

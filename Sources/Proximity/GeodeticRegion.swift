@@ -22,8 +22,10 @@ public struct GeodeticRegion {
   }
 
   /// What is within a distance of a geometry; with a negative one, what is left of polygons.
+  ///
+  /// - Parameter outline: the geometry before it was ``traced(_:)``, whose sides are the same lines, but fewer.
   public func area(
-    around geometry: Geometry, _ distance: Double, mends: Bool, _ calculate: borrowing GeometryCalculator
+    around geometry: Geometry, outline: Geometry? = nil, _ distance: Double, mends: Bool, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
     if case .collection = geometry {
       // Polygons of a collection may overlap, which those of one geometry may not.
@@ -51,7 +53,7 @@ public struct GeodeticRegion {
       areas = try tracer.densified(valid, curve, .deviation(deviation * 0.8)).cut(at: Seam(west: -180, width: 360))
     }
     guard distance != 0, distance > 0 || !areas.isEmpty else { return distance == 0 ? areas : .polygon([]) }
-    let outlines = distance > 0 ? geometry : mends ? valid : geometry.part(ofDimension: 2)
+    let outlines = distance > 0 ? outline ?? geometry : mends ? valid : outline ?? geometry.part(ofDimension: 2)
     let around = try shapes.around(outlines, abs(distance))
     if areas.isEmpty, around.count == 1, case .polygon(let rings) = around[0], rings.count == 1 { return around[0] }
     let union = GeometryOperation(.union, mends: true)
@@ -60,11 +62,8 @@ public struct GeodeticRegion {
     return try calculate(GeometryOperation(.difference, mends: true), [areas, taken]).geometries[0].part(ofDimension: 2)
   }
 
-  /// A geometry with positions along its sides across the antimeridian, between which straight lines stay near them: so it is cut there
-  /// where the sides cross it.
-  public func traced(_ geometry: Geometry) throws -> Geometry {
-    try tracer.densified(geometry, curve, .deviation(deviation * 0.1)) { ($0 / 360 - 0.5).rounded(.down) != ($1 / 360 - 0.5).rounded(.down) }
-  }
+  /// A geometry with positions along its sides, between which straight lines stay near them.
+  public func traced(_ geometry: Geometry) throws -> Geometry { try tracer.densified(geometry, curve, .deviation(deviation * 0.1)) }
 
   /// Circles, ellipses and sectors.
   public var shapes: Surroundings { Surroundings(tracer, curve, within: deviation) }

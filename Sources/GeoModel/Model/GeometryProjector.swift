@@ -66,7 +66,7 @@ public struct GeometryProjector: Sendable {
       guard let box = geometry.envelope, sourceWrap.seam.exceeds(box) else { return (moved, nil) }
       return (wrap.shifted(moved, near: geometry, sourceWrap), nil)
     }
-    guard let box = moved.envelope, box.width > wrap.width / 4 || box.touches(poles) else { return (moved, nil) }
+    guard let box = moved.envelope, box.width > wrap.width / 4 || box.isNear(poles) else { return (moved, nil) }
     return (unwrapped(moved, of: geometry, wrap), wrap.seam)
   }
 
@@ -233,7 +233,11 @@ extension Geometry {
 }
 
 extension Envelope {
-  fileprivate func touches(_ poles: ClosedRange<Double>) -> Bool { yMin.isAt(poles) || yMax.isAt(poles) }
+  /// Whether a box comes within five degrees of a pole: what is straight elsewhere is far from straight in degrees there.
+  fileprivate func isNear(_ poles: ClosedRange<Double>) -> Bool {
+    let margin = (poles.upperBound - poles.lowerBound) / 36
+    return yMin < poles.lowerBound + margin || yMax > poles.upperBound - margin
+  }
 }
 
 extension Double {

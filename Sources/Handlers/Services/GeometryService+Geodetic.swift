@@ -184,8 +184,14 @@ extension GeometryService {
     }
     return try tracing {
       let region = GeodeticRegion(globe.tracer(worker), curve, within: deviation, of: distance)
-      let placed = try Globe.checked(globe.whole(geometry, beforeCut: region.traced))
-      return try globe.followed(region.area(around: placed, distance, mends: mends, calculate), within: region.deviation * 0.2)
+      var outline: Geometry?
+      let placed = try Globe.checked(
+        globe.whole(geometry) { whole in
+          if case .collection = whole {} else { outline = whole }
+          return try region.traced(whole)
+        })
+      return try globe.followed(
+        region.area(around: placed, outline: outline, distance, mends: mends, calculate), within: region.deviation * 0.2)
     }
   }
 
