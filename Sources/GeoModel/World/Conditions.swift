@@ -69,18 +69,18 @@ extension World {
     return try expression.placed(
       GeometryPlacement(
         yRange: info?.kind == .geographic ? -90...90 : nil, worldWidth: wrap?.width,
-        meter: target.flatMap { GeometryMeter($0, transformer, geodesy)?.measure }, maker: maker(target),
+        meter: target.flatMap { GeometryMeter($0, transformer, geodesy)?.measure }, maker: maker(target, own),
         transformed: { try? transformer.transform($0, from: given, to: reference) },
         shifts: { own?.shifts(of: $0, over: extent) ?? [0] }, seam: own?.seam))
   }
 
   /// Makes geometries in a reference; without one only centroids.
-  private func maker(_ info: SpatialReferenceInfo?) -> GeometryPlacement.Maker {
+  private func maker(_ info: SpatialReferenceInfo?, _ wrap: WorldWrap?) -> GeometryPlacement.Maker {
     let meter = info.flatMap { GeometryMeter($0, transformer, geodesy) }
     return { making, geometry, distance in
       switch making {
       case .buffer: meter?.buffer(geometry, distance)
-      case .centroid: GeometryMeter.centroid(geometry)
+      case .centroid: WorldWrap.whole(geometry, wrap, GeometryMeter.centroid)
       }
     }
   }
