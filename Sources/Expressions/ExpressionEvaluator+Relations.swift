@@ -23,10 +23,12 @@ extension ExpressionEvaluator {
     case .constant(let relation): return try? relation.value()
     case .predicate(let predicate, _, _): return source.holds(predicate)
     case .itself(let relation): return source.geometry.map { relation.holdsToItself($0) }
+    case .made(let predicate): return predicate.value.flatMap { source.holds($0) }
+    case .once(let answer): return answer.value
     case nil:
       // A relation that is not defined for these geometries is unknown.
       guard let first = geometry(first), let second = geometry(second) else { return nil }
-      return try? SpatialPredicate(relation, second).holds(for: first)
+      return tree.parts.holds(relation, first, second)
     }
   }
 
@@ -40,7 +42,9 @@ extension ExpressionEvaluator {
   private func geometry(_ node: Int) -> Geometry? {
     switch nodes[node] {
     case .geometry(let number): return tree.parts.geometries[number].geometry
-    case .call(let function, let range): return function.record.making.flatMap { made($0, children[range]) }
+    case .call(let function, let range):
+      if let made = tree.parts.made[node] { return made.value }
+      return function.record.making.flatMap { made($0, children[range]) }
     default: return source.geometry
     }
   }

@@ -60,9 +60,9 @@ public final class RelationAllowance {
     cgeos_thread_value().map { Unmanaged<RelationAllowance>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Runs `body`; nil if it failed because it was too expensive here. The caller then has it done elsewhere.
+  /// Runs `body`; nil if it failed because it was too expensive here. The caller then has it done elsewhere. What failed before stays.
   public static func attempt<R>(_ body: () throws -> R) rethrows -> R? {
-    guard let current else { return try body() }
+    guard let current, current.failure == nil else { return try body() }
     do {
       let result = try body()
       guard current.failure == .tooExpensive else { return result }

@@ -49,7 +49,7 @@ public struct GeometryMeter: Sendable {
         return try calculate(operation.mending, [geometry]).geometries[0]
       }
       guard abs(distance) <= GeodeticRegion.mostDistance(geometry) else { return nil }
-      let tracer = CurveTracer(geodesy) { try RelationAllowance.charge(10_000) }
+      let tracer = CurveTracer(geodesy) { try RelationAllowance.charge(3_000) }
       let area = try GeodeticRegion(tracer, .geodesic, within: nil, of: distance)
         .area(around: placed(geometry), distance, mends: true, calculate)
       return reference == .wgs84 ? area : try transformer.transform(area, from: .wgs84, to: reference)

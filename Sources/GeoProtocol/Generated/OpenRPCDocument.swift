@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"00df71b141d1a832"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"54b6f8dc6bd82499"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -7766,7 +7766,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
 "found":{"type":"string","description":"The text found there."}}},\#
 "x-since":"0.1.0"},\#
-"tooExpensive":{"code":-31063,"message":"Relations of geometries in it cost more than one message may spend: their segments cross too often, or their parts are too many.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
+"tooExpensive":{"code":-31063,"message":"What is computed with geometries in it costs more than one message may spend: their segments cross too often, or their parts are too many, or an area around them (`S_BUFFER`) has too many positions.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
 "x-data":{"type":"object","properties":{"method":{"type":"string","description":"The task that does it."}}},\#
 "x-since":"0.3.0"},\#
 "engineFailed":{"code":-31064,"message":"The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).","data":{"kind":"engineFailed","signal":6},\#
