@@ -51,8 +51,11 @@ extension ExpressionEvaluator {
 
   func made(_ making: GeometryMaking, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Geometry? {
     guard let maker = tree.parts.maker, let geometry = geometry(operands[operands.startIndex]) else { return nil }
-    guard operands.count > 1 else { return maker(making, geometry, 0) }
-    return value(operands[operands.startIndex + 1]).number.flatMap { maker(making, geometry, $0) }
+    let distance = operands.count > 1 ? value(operands[operands.startIndex + 1]).number : 0
+    guard let distance else { return nil }
+    let made = maker(making, geometry, distance)
+    if made == nil { source.blame() }
+    return made
   }
 
   /// Whether an operand that is not a scalar is present, not null.

@@ -119,6 +119,7 @@ private final class NoFeature: PropertySource {
   func value(_ property: Int) -> Scalar { asked() ?? .null }
   var geometry: Geometry? { asked() }
   func holds(_ predicate: SpatialPredicate) -> Bool? { asked() }
+  func blame() {}
 }
 
 private struct PlacementFault: Error {

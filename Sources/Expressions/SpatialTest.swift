@@ -163,7 +163,7 @@ extension ExpressionError {
       self.init(.unavailable, at: offset, in: text.utf8, expected: "the library GEOS", found: reason)
     case .interrupted:
       self.init(.unavailable, at: offset, in: text.utf8, expected: "a relation", found: "a cancelled operation")
-    case .tooExpensive, .engineFailed:
+    case .tooExpensive, .tooManyPositions, .engineFailed:
       self.init(.unavailable, at: offset, in: text.utf8, expected: "geometries with fewer crossings", found: "too many")
     }
   }

@@ -37,7 +37,7 @@ public final class RelationAllowance {
 
   private var place: Place
   private let isWorker: Bool
-  /// ``EngineError/tooExpensive``, or what went wrong in the engine.
+  /// ``EngineError/tooExpensive`` or ``EngineError/tooManyPositions``, or what went wrong in the engine.
   public private(set) var failure: EngineError?
   /// The feature with the first relation that failed, where that is known.
   public private(set) var feature: Int?
@@ -123,6 +123,9 @@ public final class RelationAllowance {
     failure = failure ?? error
     return error
   }
+
+  /// Keeps an error that is to fail the whole work, of what has no value for one geometry only.
+  public static func fail(_ error: EngineError) { _ = current?.fail(error) }
 
   /// Says whose relation has just failed.
   public static func blame(_ id: Int) {

@@ -149,4 +149,17 @@ import Testing
     _ = try again.hold { try expression.placed(stored) }
     #expect(again.failure == .tooExpensive)
   }
+
+  @Test func `what has too many positions fails the work and names the feature`() throws {
+    let (store, firstID) = try Self.points()
+    let placement = GeometryPlacement(maker: { _, geometry, _ in
+      guard case .point(let point?) = geometry, point.x == 1 else { return geometry }
+      RelationAllowance.fail(.tooManyPositions)
+      return nil
+    })
+    let filter = try Expression("S_INTERSECTS(S_BUFFER(geometry, 1), POINT(1 0))").placed(placement).compiled(for: store.schema)
+    let allowance = RelationAllowance(nanoseconds: 1e9)
+    #expect(allowance.hold { store.rows(where: filter).isEmpty })
+    #expect(allowance.error == .tooManyPositions(feature: firstID + 1))
+  }
 }
