@@ -23,10 +23,12 @@ extension ExpressionEvaluator {
     case .constant(let relation): return try? relation.value()
     case .predicate(let predicate, _, _): return source.holds(predicate)
     case .itself(let relation): return source.geometry.map { relation.holdsToItself($0) }
+    case .made(let predicate): return predicate.value.flatMap { source.holds($0) }
+    case .once(let answer): return answer.value
     case nil:
       // A relation that is not defined for these geometries is unknown.
       guard let first = geometry(first), let second = geometry(second) else { return nil }
-      return try? SpatialPredicate(relation, second).holds(for: first)
+      return tree.parts.holds(relation, first, second)
     }
   }
 
@@ -40,15 +42,20 @@ extension ExpressionEvaluator {
   private func geometry(_ node: Int) -> Geometry? {
     switch nodes[node] {
     case .geometry(let number): return tree.parts.geometries[number].geometry
-    case .call(let function, let range): return function.record.making.flatMap { made($0, children[range]) }
+    case .call(let function, let range):
+      if let made = tree.parts.made[node] { return made.value }
+      return function.record.making.flatMap { made($0, children[range]) }
     default: return source.geometry
     }
   }
 
   func made(_ making: GeometryMaking, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Geometry? {
     guard let maker = tree.parts.maker, let geometry = geometry(operands[operands.startIndex]) else { return nil }
-    guard operands.count > 1 else { return maker(making, geometry, 0) }
-    return value(operands[operands.startIndex + 1]).number.flatMap { maker(making, geometry, $0) }
+    let distance = operands.count > 1 ? value(operands[operands.startIndex + 1]).number : 0
+    guard let distance else { return nil }
+    let made = maker(making, geometry, distance)
+    if made == nil { source.blame() }
+    return made
   }
 
   /// Whether an operand that is not a scalar is present, not null.

@@ -11,6 +11,8 @@ package protocol PropertySource {
   var geometry: Geometry? { get }
   /// Whether the feature's geometry has the relation; nil, unknown, if it has no geometry or the relation is not defined for it.
   func holds(_ predicate: SpatialPredicate) -> Bool?
+  /// Notes the feature if something failed by the thread's allowance.
+  func blame()
 }
 
 struct GivenValues: PropertySource {
@@ -18,6 +20,7 @@ struct GivenValues: PropertySource {
   func value(_ property: Int) -> Scalar { Scalar(values[property]) }
   var geometry: Geometry? { nil }
   func holds(_ predicate: SpatialPredicate) -> Bool? { nil }
+  func blame() {}
 }
 
 extension ExpressionTree {

@@ -96,7 +96,7 @@ extension FunctionRecord {
     FunctionRecord(
       "S_BUFFER", .geometry("geometry"), .number("distance"), result: .geometry,
       doc:
-        "The area within a distance in metres of a geometry; with a negative one what is left of polygons. On the ellipsoid as by `geometry/geodeticBuffer`, if the spatial reference is geographic, else in its plane as by `geometry/buffer` with its defaults. An operand of spatial functions. Null where there is no spatial reference.",
+        "The area within a distance in metres of a geometry; with a negative one what is left of polygons. On the ellipsoid as by `geometry/geodeticBuffer`, if the spatial reference is geographic, else in its plane as by `geometry/buffer` with its defaults. An operand of spatial functions; of constants it is made once for all features. Null where there is no spatial reference, around positions that are not on the earth, and where `geometry/geodeticBuffer` refuses a distance because it reaches too far around the earth. An area with too many positions fails the request.",
       example: "S_BUFFER(POINT (7 50), 1000)", .making(.buffer)),
     FunctionRecord(
       "S_CENTROID", .geometry("geometry"), result: .geometry,

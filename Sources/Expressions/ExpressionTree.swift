@@ -2,6 +2,7 @@
 
 import Calendar
 import Geometry
+import SpatialRelations
 import Synchronization
 import TextFormatting
 
@@ -119,6 +120,11 @@ package final class ExpressionTree: Sendable {
     /// Measures geometries in the reference of the features; nil until it is known.
     var meter: GeometryPlacement.Meter?
     var maker: GeometryPlacement.Maker?
+    var shifts: GeometryPlacement.Shifts = { _ in [0] }
+    var turns: GeometryPlacement.Turns?
+    var seam: Seam?
+    /// What calls make of constants, by the node of the call.
+    var made: [Int: Once<Geometry>] = [:]
     var properties: [String] = []
     /// The offset of the first use of each property.
     var propertyOffsets: [Int] = []

@@ -12,6 +12,10 @@ enum SpatialTest: Sendable {
   case predicate(SpatialPredicate, trueIn: [Envelope]?, falseIn: [Envelope]?)
   /// A feature's geometry with itself.
   case itself(SpatialRelation)
+  /// A feature's geometry and what is made of constants where it is first needed.
+  case made(Once<SpatialPredicate>)
+  /// The same and another constant.
+  case once(Once<Bool>)
 }
 
 extension ExpressionTree {
@@ -29,8 +33,6 @@ extension ExpressionTree {
         continue
       }
       let operands = Array(parts.children[range])
-      // What is made of each feature is not known before.
-      guard !operands.contains(where: isMade) else { continue }
       made[range.lowerBound] = try test(relation, operands[0], operands[1], text)
     }
     let result = made
@@ -44,28 +46,69 @@ extension ExpressionTree {
 
   private func test(
     _ relation: SpatialRelation, _ first: Int, _ second: Int, _ text: String
-  ) throws(ExpressionError) -> SpatialTest {
+  ) throws(ExpressionError) -> SpatialTest? {
     func located<R>(_ node: Int, _ body: () throws(SpatialError) -> R) throws(ExpressionError) -> R {
       do throws(SpatialError) { return try body() } catch {
         throw ExpressionError(error, at: parts.offsets[node], in: text)
       }
     }
-    switch (literal(first), literal(second)) {
-    case (let a?, let b?):
-      _ = try located(first) { () throws(SpatialError) in try SpatialPredicate(relation, a.geometry) }
-      let predicate = try located(second) { () throws(SpatialError) in try SpatialPredicate(relation, b.geometry, seam: b.seam) }
+    func checked(_ node: Int, _ literal: GeometryLiteral) throws(ExpressionError) {
+      _ = try located(node) { () throws(SpatialError) in try SpatialPredicate(relation, literal.geometry) }
+    }
+    switch (operand(first), operand(second)) {
+    case (.literal(let a), .literal(let b)):
+      try checked(first, a)
+      let shifts = parts.shifts(of: b.geometry, to: a.geometry)
+      let predicate = try located(second) { () throws(SpatialError) in try SpatialPredicate(relation, b.geometry, shifts: shifts, seam: b.seam) }
       return .constant(try located(first) { () throws(SpatialError) in try ConstantRelation(predicate, a.geometry) })
-    case (let a?, nil):
+    case (.literal(let a), .feature):
       return try located(first) { () throws(SpatialError) in try .init(relation.converse, a) }
-    case (nil, let b?): return try located(second) { () throws(SpatialError) in try .init(relation, b) }
-    case (nil, nil): return .itself(relation)
+    case (.feature, .literal(let b)): return try located(second) { () throws(SpatialError) in try .init(relation, b) }
+    case (.feature, .feature): return .itself(relation)
+    case (.feature, .once(let made)): return .made(predicate(relation, made))
+    case (.once(let made), .feature): return .made(predicate(relation.converse, made))
+    case (.once(let a), .once(let b)): return .once(holds(relation, { a.value }, { b.value }))
+    case (.once(let a), .literal(let b)):
+      try checked(second, b)
+      return .once(holds(relation, { a.value }, { b.geometry }))
+    case (.literal(let a), .once(let b)):
+      try checked(first, a)
+      return .once(holds(relation, { a.geometry }, { b.value }))
+    // What is made of each feature is not known before.
+    case (.literal(let a), .computed): try checked(first, a)
+    case (.computed, .literal(let b)): try checked(second, b)
+    case (.computed, _), (_, .computed): break
+    }
+    return nil
+  }
+
+  private enum Operand {
+    case literal(GeometryLiteral)
+    case once(Once<Geometry>)
+    case computed, feature
+  }
+
+  private func operand(_ node: Int) -> Operand {
+    switch nodes[node] {
+    case .geometry(let number): .literal(parts.geometries[number])
+    case .call: parts.made[node].map { .once($0) } ?? .computed
+    default: .feature
     }
   }
 
-  private func isMade(_ node: Int) -> Bool { if case .call = nodes[node] { true } else { false } }
+  private func predicate(_ relation: SpatialRelation, _ made: Once<Geometry>) -> Once<SpatialPredicate> {
+    Once { [shifts = parts.shifts, seam = parts.seam] in
+      made.value.flatMap { try? SpatialPredicate(unchecked: relation, $0, shifts: $0.envelope.map(shifts) ?? [0], seam: seam) }
+    }
+  }
 
-  private func literal(_ node: Int) -> GeometryLiteral? {
-    if case .geometry(let number) = nodes[node] { parts.geometries[number] } else { nil }
+  private func holds(
+    _ relation: SpatialRelation, _ first: @escaping @Sendable () -> Geometry?, _ second: @escaping @Sendable () -> Geometry?
+  ) -> Once<Bool> {
+    Once { [parts] in
+      guard let first = first(), let second = second() else { return nil }
+      return parts.holds(relation, first, second)
+    }
   }
 }
 
@@ -85,6 +128,7 @@ extension SpatialTest {
     case .constant(let relation): relation.known == nil ? 1 << 16 : 1
     case .predicate(let predicate, _, _): max(predicate.cost.ofPoint, predicate.cost.ofOther)
     case .itself: 1
+    case .made, .once: 1 << 16
     }
   }
 }
@@ -119,7 +163,7 @@ extension ExpressionError {
       self.init(.unavailable, at: offset, in: text.utf8, expected: "the library GEOS", found: reason)
     case .interrupted:
       self.init(.unavailable, at: offset, in: text.utf8, expected: "a relation", found: "a cancelled operation")
-    case .tooExpensive, .engineFailed:
+    case .tooExpensive, .tooManyPositions, .engineFailed:
       self.init(.unavailable, at: offset, in: text.utf8, expected: "geometries with fewer crossings", found: "too many")
     }
   }
@@ -162,7 +206,7 @@ extension ExpressionTree {
         guard let value = relation.known else { return nil }
         return value == isWanted ? nil : []
       case .predicate(_, let trueIn, let falseIn): return isWanted ? trueIn : falseIn
-      case .itself: return nil
+      case .itself, .made, .once: return nil
       }
     }
   }

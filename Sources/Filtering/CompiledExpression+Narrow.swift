@@ -60,6 +60,8 @@ struct ChunkValues: PropertySource {
 
   func holds(_ predicate: SpatialPredicate) -> Bool? { chunk.holds(predicate, at: index) }
 
+  func blame() { chunk.blame(at: index) }
+
   @inline(__always)
   func value(_ property: Int) -> Scalar {
     guard let reader = readers[property] else { return .null }

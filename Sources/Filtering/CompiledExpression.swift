@@ -115,11 +115,13 @@ extension FeatureChunk {
     if let point = withReader({ $0.point(index) }) { return try? predicate.holds(x: point.x, y: point.y) }
     guard let geometry = geometry[index] else { return nil }
     do throws(SpatialError) { return try predicate.holds(for: geometry) } catch {
-      // Whoever runs the query reads what went wrong from the allowance.
-      error.blame(FeatureRow(chunk: self, index: index, row: 0).id)
+      blame(at: index)
       return nil
     }
   }
+
+  /// Whoever runs the query reads what went wrong from the allowance.
+  func blame(at index: Int) { SpatialError.blame(FeatureRow(chunk: self, index: index, row: 0).id) }
 
   /// The value in a column. Its text points into the chunk, which the caller holds while using it.
   @inline(__always)
@@ -158,4 +160,6 @@ private struct RowValues: PropertySource {
   var geometry: Geometry? { chunk.geometry[index] }
 
   func holds(_ predicate: SpatialPredicate) -> Bool? { chunk.holds(predicate, at: index) }
+
+  func blame() { chunk.blame(at: index) }
 }

@@ -13,6 +13,8 @@ public enum EngineError: Error, Hashable, Sendable {
   case interrupted
   /// The operation costs more than the calling thread may spend; see ``RelationAllowance``.
   case tooExpensive
+  /// What is made would have more than ``Geometry/Geometry/mostPositions``.
+  case tooManyPositions
   /// An operand is not valid, and has to be.
   case invalid(reason: String, at: Point?, operand: Int)
   /// The process that computed it died: of its limit of memory, mostly. The signal is nil if it ended by itself.

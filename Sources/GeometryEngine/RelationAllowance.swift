@@ -37,7 +37,7 @@ public final class RelationAllowance {
 
   private var place: Place
   private let isWorker: Bool
-  /// ``EngineError/tooExpensive``, or what went wrong in the engine.
+  /// ``EngineError/tooExpensive`` or ``EngineError/tooManyPositions``, or what went wrong in the engine.
   public private(set) var failure: EngineError?
   /// The feature with the first relation that failed, where that is known.
   public private(set) var feature: Int?
@@ -60,9 +60,9 @@ public final class RelationAllowance {
     cgeos_thread_value().map { Unmanaged<RelationAllowance>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Runs `body`; nil if it failed because it was too expensive here. The caller then has it done elsewhere.
+  /// Runs `body`; nil if it failed because it was too expensive here. The caller then has it done elsewhere. What failed before stays.
   public static func attempt<R>(_ body: () throws -> R) rethrows -> R? {
-    guard let current else { return try body() }
+    guard let current, current.failure == nil else { return try body() }
     do {
       let result = try body()
       guard current.failure == .tooExpensive else { return result }
@@ -123,6 +123,9 @@ public final class RelationAllowance {
     failure = failure ?? error
     return error
   }
+
+  /// Keeps an error that is to fail the whole work, of what has no value for one geometry only.
+  public static func fail(_ error: EngineError) { _ = current?.fail(error) }
 
   /// Says whose relation has just failed.
   public static func blame(_ id: Int) {

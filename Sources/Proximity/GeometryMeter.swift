@@ -37,7 +37,8 @@ public struct GeometryMeter: Sendable {
     } catch { return nil }
   }
 
-  /// The area within a distance of a geometry; nil where there is none, and for what costs too much.
+  /// The area within a distance of a geometry; nil where there is none, and for what costs too much or has too many positions: the thread's
+  /// ``RelationAllowance`` has failed then.
   public func buffer(_ geometry: Geometry, _ distance: Double) -> Geometry? {
     do {
       let calculate = try GeometryCalculator()
@@ -49,11 +50,14 @@ public struct GeometryMeter: Sendable {
         return try calculate(operation.mending, [geometry]).geometries[0]
       }
       guard abs(distance) <= GeodeticRegion.mostDistance(geometry) else { return nil }
-      let tracer = CurveTracer(geodesy) { try RelationAllowance.charge(10_000) }
+      let tracer = CurveTracer(geodesy) { try RelationAllowance.charge(3_000) }
       let area = try GeodeticRegion(tracer, .geodesic, within: nil, of: distance)
         .area(around: placed(geometry), distance, mends: true, calculate)
       return reference == .wgs84 ? area : try transformer.transform(area, from: .wgs84, to: reference)
-    } catch { return nil }
+    } catch {
+      if case GeodeticError.tooManyPositions = error { RelationAllowance.fail(.tooManyPositions) }
+      return nil
+    }
   }
 
   /// The centre of gravity in the plane of the coordinates; nil of an empty geometry, and for what costs too much.

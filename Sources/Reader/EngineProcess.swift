@@ -60,7 +60,7 @@ public enum EngineProcess {
         if reason.contains("bad_alloc") { _exit(1) }
         return .refused(operation: operation, reason: reason)
       case .invalid(let reason, let place, let operand): return .invalid(reason: reason, at: place, operand: operand)
-      case .unavailable, .interrupted, .tooExpensive, .engineFailed: _exit(1)
+      case .unavailable, .interrupted, .tooExpensive, .tooManyPositions, .engineFailed: _exit(1)
       }
     }
   }

@@ -18,6 +18,8 @@ public enum SpatialError: Error, Hashable, Sendable {
   case interrupted
   /// It costs more than the calling thread may spend.
   case tooExpensive
+  /// What is made of the geometry of a feature would have more positions than a geometry may have.
+  case tooManyPositions(feature: Int?)
   /// The process that computed it, of the geometry of a feature, died.
   case engineFailed(signal: Int?, feature: Int?)
 }
@@ -28,6 +30,7 @@ extension SpatialError {
     case .unavailable(let reason): self = .unavailable(reason: reason)
     case .interrupted: self = .interrupted
     case .tooExpensive: self = .tooExpensive
+    case .tooManyPositions: self = .tooManyPositions(feature: nil)
     case .engineFailed(let signal): self = .engineFailed(signal: signal, feature: nil)
     case .invalid(let reason, let place, _): self = .invalid(reason: reason, at: place)
     case .failed(let operation, let reason): self = .refused(feature: nil, reason: "\(operation): \(reason)")
@@ -39,14 +42,15 @@ extension SpatialError {
     switch self {
     case .refused(let known, let reason): .refused(feature: known ?? feature, reason: reason)
     case .engineFailed(let signal, let known): .engineFailed(signal: signal, feature: known ?? feature)
+    case .tooManyPositions(let known): .tooManyPositions(feature: known ?? feature)
     case .invalid, .mixedCollection, .unavailable, .interrupted, .tooExpensive: self
     }
   }
 }
 
 extension SpatialError {
-  /// Notes in the thread's allowance, which has the failure, whose geometry it was.
-  package func blame(_ feature: Int) { RelationAllowance.blame(feature) }
+  /// Notes in the thread's allowance, if that has a failure, whose geometry it was.
+  package static func blame(_ feature: Int) { RelationAllowance.blame(feature) }
 }
 
 extension RelationAllowance {

@@ -1,6 +1,9 @@
 // Spatial functions in conditions: what the index leaves out is what each feature's own test leaves out.
 
 import Geometry
+import GeometryEngine
+import SpatialRelations
+import Synchronization
 import Testing
 
 @testable import Expressions
@@ -108,5 +111,55 @@ import Testing
       let error = #expect(throws: ExpressionError.self) { try boxes(text, placement) }
       #expect(error?.kind == .badLiteral && error?.column == 24)
     }
+  }
+
+  private static func points() throws -> (FeatureStore, firstID: Int) {
+    var store = FeatureStore()
+    var batch = FeatureBatch()
+    for x in 0..<3 {
+      batch.begin()
+      batch.setGeometry(.point(Point(x: Double(x), y: 0)))
+    }
+    let added = try store.append(batch)
+    return (store, try #require(added.firstID))
+  }
+
+  @Test func `what is made of constants is made once, and by whoever may`() throws {
+    let (store, _) = try Self.points()
+    let made = Mutex(0)
+    let square = Geometry(Envelope(xMin: -1, yMin: -1, xMax: 1, yMax: 1))
+    let placement = GeometryPlacement(
+      maker: { _, _, distance in
+        guard (try? RelationAllowance.charge(distance)) != nil else { return nil }
+        made.withLock { $0 += 1 }
+        return square
+      }, postpones: true)
+    func rows(_ filter: CompiledExpression) -> Int { store.rows(where: filter).count }
+    let expression = try Expression("S_INTERSECTS(geometry, S_BUFFER(POINT(0 0), 10 * 100))")
+    let (little, much) = (RelationAllowance(nanoseconds: 100), RelationAllowance(nanoseconds: 10_000))
+    let filter = try little.hold { try expression.placed(placement).compiled(for: store.schema) }
+    #expect(little.failure == nil && made.withLock(\.self) == 0)
+    #expect(little.hold { rows(filter) } == 0 && little.failure == .tooExpensive)
+    #expect(much.hold { rows(filter) } == 2 && much.failure == nil)
+    #expect(rows(filter) == 2 && made.withLock(\.self) == 1)
+    // A command refuses it.
+    var stored = placement
+    stored.postpones = false
+    let again = RelationAllowance(nanoseconds: 100)
+    _ = try again.hold { try expression.placed(stored) }
+    #expect(again.failure == .tooExpensive)
+  }
+
+  @Test func `what has too many positions fails the work and names the feature`() throws {
+    let (store, firstID) = try Self.points()
+    let placement = GeometryPlacement(maker: { _, geometry, _ in
+      guard case .point(let point?) = geometry, point.x == 1 else { return geometry }
+      RelationAllowance.fail(.tooManyPositions)
+      return nil
+    })
+    let filter = try Expression("S_INTERSECTS(S_BUFFER(geometry, 1), POINT(1 0))").placed(placement).compiled(for: store.schema)
+    let allowance = RelationAllowance(nanoseconds: 1e9)
+    #expect(allowance.hold { store.rows(where: filter).isEmpty })
+    #expect(allowance.error == .tooManyPositions(feature: firstID + 1))
   }
 }

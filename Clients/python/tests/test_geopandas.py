@@ -295,6 +295,24 @@ class RealFrameTests(unittest.TestCase):
         self.assertEqual([item["index"] for item in raised.exception.data["items"]], [299])
         self.assertEqual([each["source"] for each in self.server.source.list()["sources"]], ["s"])
 
+    def test_columns_keep_their_order(self) -> None:
+        given = geopandas.GeoDataFrame(
+            {
+                "name": ["a", None], "geometry": geopandas.points_from_xy([1, 2], [3, 4]), "n": [1, 2], "kind": pandas.Categorical(["x", "y"]),
+                "f": [1.5, None], "list": [[1], {"a": 2}], "both": ["a", 1], "none": [None, None], "flag": [True, None], "when": pandas.to_datetime(["2020-01-01"] * 2),
+            }, crs=4326)
+        source = self.server.source.add(given, id="ordered")
+        self.assertEqual(
+            [(field["name"], field["type"]) for field in source["layers"][0]["fields"]],
+            [("name", "string"), ("n", "integer"), ("kind", "string"), ("f", "double"), ("list", "json"), ("both", "string"), ("none", "string"),
+             ("flag", "boolean"), ("when", "dateTime")])
+        self.server.layer.add(map="m", source="ordered", id="ol")
+        self.server.layer.load(layer="ol")
+        found = geomodel.to_geodataframe(self.server, layer="ol")
+        self.assertEqual(list(found.columns), [*given.columns.drop("geometry"), "geometry"])
+        self.server.layer.remove(layer="ol")
+        self.server.source.close(source="ordered")
+
     def test_cancelling_takes_back(self) -> None:
         def stop(event: dict[str, Any]) -> None:
             if event.get("percentage", 0) > 20:

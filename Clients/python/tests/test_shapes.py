@@ -143,6 +143,34 @@ class ShapeTests(unittest.TestCase):
         # Versions of GEOS differ in corners that are hardly bent.
         self.same(made, many.buffer(1, quad_segs=8), 1e-3)
 
+    def test_references_that_differ_are_refused(self) -> None:
+        first = geopandas.GeoSeries([shapely.box(500000, 5300000, 500100, 5300100)] * 2, crs=25832)
+        second = geopandas.GeoSeries([shapely.box(500050, 5300050, 500200, 5300200)] * 2, crs=25832)
+        call = self.server.geometry
+        self.assertEqual(call.intersection(geometries=first, others=second)["geometries"].area.tolist(), [2500, 2500])
+        self.assertEqual(call.area(geometries=first, spatial_reference="epsg:25832")["values"], [10000, 10000])
+        for refused in (
+            lambda: call.intersection(geometries=first, others=second.to_crs(4326)),
+            lambda: call.distance(geometries=first, others=geopandas.GeoDataFrame(geometry=second.to_crs(3857))),
+            lambda: call.auto_complete(geometries=first, lines=second.to_crs(4326).boundary),
+            lambda: call.area(geometries=first, spatial_reference="EPSG:3857"),
+            lambda: call.intersection(geometries=list(second), others=second, spatial_reference="EPSG:3857"),
+        ):
+            with self.assertRaisesRegex(geomodel.errors.EncodeError, "crs is EPSG:.* `to_crs`"):
+                refused()
+        degrees = first.to_crs("OGC:CRS84"), second.to_crs(4326)
+        self.assertEqual(len(call.intersection(geometries=degrees[0], others=degrees[1])["geometries"]), 2)
+        # A frame states the reference of the call, wherever it is.
+        self.assertAlmostEqual(call.geodetic_distance(geometries=list(first), others=second)["values"][0], 0)
+
+    def test_nothing_is_made_with_none(self) -> None:
+        one, two = shapely.box(0, 0, 2, 2), shapely.box(1, 1, 3, 3)
+        call = self.server.geometry
+        for others in ([None, two], geopandas.GeoSeries([None, two])):
+            made = call.intersection(geometries=[one, one], others=others)["geometries"]
+            self.assertEqual((made[0], made[1].area), (None, 1))
+        self.assertEqual(call.distance(geometries=[one, one, None], others=[two, None, two])["values"], [0, None, None])
+
     def test_one_number_is_no_list(self) -> None:
         with self.assertRaisesRegex(geomodel.EncodeError, "/params/others: expected a list"):
             self.server.geometry.intersection(geometries=[shapely.Point(0, 0)] * 2, others=shapely.Point(0, 0))

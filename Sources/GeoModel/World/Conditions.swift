@@ -48,16 +48,18 @@ extension World {
     in reference: SpatialReference, given: SpatialReference? = nil, extent: Envelope? = nil, at path: String
   ) throws(ModelError) -> CompiledExpression {
     do throws(ExpressionError) {
-      let placed = try placed(expression, in: reference, given: given ?? reference, extent)
+      let placed = try placed(expression, in: reference, given: given ?? reference, extent, postpones: true)
       return try placed.compiled(for: schema, as: use)
     } catch { throw .expression(error, path: path) }
   }
 
   /// An expression with its geometries transformed to the reference of features.
   ///
-  /// - Parameter extent: the extent of the features; nil if they may be anywhere.
+  /// - Parameters:
+  ///   - extent: the extent of the features; nil if they may be anywhere.
+  ///   - postpones: whether it is for one question, which a task may answer.
   public func placed(
-    _ expression: Expression, in reference: SpatialReference, given: SpatialReference? = nil, _ extent: Envelope?
+    _ expression: Expression, in reference: SpatialReference, given: SpatialReference? = nil, _ extent: Envelope?, postpones: Bool = false
   ) throws(ExpressionError) -> Expression {
     guard expression.hasGeometries else { return expression }
     let given = given ?? reference
@@ -66,22 +68,33 @@ extension World {
     let wrap = info.flatMap { WorldWrap($0, transformer) }
     let target = given == reference ? info : try? transformer.describe(reference)
     let own = given == reference ? wrap : target.flatMap { WorldWrap($0, transformer) }
+    var turns: GeometryPlacement.Turns?
+    if let own { turns = { own.shifts(of: $0, near: $1) } }
     return try expression.placed(
       GeometryPlacement(
         yRange: info?.kind == .geographic ? -90...90 : nil, worldWidth: wrap?.width,
-        meter: target.flatMap { GeometryMeter($0, transformer, geodesy)?.measure }, maker: maker(target),
+        meter: target.flatMap { GeometryMeter($0, transformer, geodesy)?.measure }, maker: maker(target, own), postpones: postpones,
         transformed: { try? transformer.transform($0, from: given, to: reference) },
-        shifts: { own?.shifts(of: $0, over: extent) ?? [0] }, seam: own?.seam))
+        shifts: { own?.shifts(of: $0, over: extent) ?? [0] },
+        turns: turns, seam: own?.seam))
   }
 
   /// Makes geometries in a reference; without one only centroids.
-  private func maker(_ info: SpatialReferenceInfo?) -> GeometryPlacement.Maker {
+  private func maker(_ info: SpatialReferenceInfo?, _ wrap: WorldWrap?) -> GeometryPlacement.Maker {
     let meter = info.flatMap { GeometryMeter($0, transformer, geodesy) }
     return { making, geometry, distance in
       switch making {
       case .buffer: meter?.buffer(geometry, distance)
-      case .centroid: GeometryMeter.centroid(geometry)
+      case .centroid: WorldWrap.whole(geometry, wrap, GeometryMeter.centroid)
       }
     }
+  }
+}
+
+extension WorldWrap {
+  /// The whole turns by which copies of a geometry with this extent meet a box; none if no copy does.
+  fileprivate func shifts(of extent: Envelope, near box: Envelope) -> [Double] {
+    let meeting = shifts(of: extent, over: box).filter { extent.moved(byX: $0).intersects(box) }
+    return meeting.isEmpty ? [0] : meeting
   }
 }

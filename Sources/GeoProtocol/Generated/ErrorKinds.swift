@@ -253,9 +253,11 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case expressionType
   /// The expression is nested too deeply or is too long.
   case expressionTooDeep
-  /// Relations of geometries in it cost more than one message may spend: their segments cross too often, or their
-  /// parts are too many. A command that selects by them has a task that does the same, such as `feature/select`;
-  /// other tasks compute them in a process of their own.
+  /// What is computed with geometries in it costs more than one message may spend: their segments cross too often, or
+  /// their parts are too many, or an area around them (`S_BUFFER`) has too many positions. A command that selects by
+  /// it has a task that does the same, such as `feature/select`; tasks do it aside, where much is to be computed in a
+  /// process of its own. A definition expression or a label keeps what is made of constants, and is refused where a
+  /// message may not make it.
   case tooExpensive
   /// The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).
   case engineFailed

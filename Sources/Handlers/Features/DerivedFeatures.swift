@@ -234,7 +234,7 @@ struct DerivedFeatures: Sendable {
           do { geometry = try body(feature, own, calculator, tools) } catch {
             switch error as? EngineError {
             case .unavailable?, .interrupted?: throw error
-            case .failed?, .tooExpensive?, .engineFailed?, .invalid?, nil: break
+            case .failed?, .tooExpensive?, .tooManyPositions?, .engineFailed?, .invalid?, nil: break
             }
             if error is CancellationError { throw error }
             part.failed.append(.init(id: feature.id, reason: GeometryBatch.failure(error).message))

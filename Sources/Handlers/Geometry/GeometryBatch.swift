@@ -87,7 +87,7 @@ struct GeometryBatch: Sendable {
       switch error {
       case .failed(let operation, let reason): return RPCError(.invalidGeometry, "\(operation): \(reason)")
       case .invalid(_, _, let operand): return RPCError(SpatialError(error), at: operand == 0 ? "/params/geometry" : "/params/other")
-      case .unavailable, .interrupted, .tooExpensive, .engineFailed: return RPCError(SpatialError(error), at: path)
+      case .unavailable, .interrupted, .tooExpensive, .tooManyPositions, .engineFailed: return RPCError(SpatialError(error), at: path)
       }
     }
     if let error = error as? JSONSyntaxError { return RPCError(.invalidGeometry, "The geometry is no JSON: \(error.reason).", expected: "a GeoJSON geometry") }
@@ -98,7 +98,7 @@ struct GeometryBatch: Sendable {
   static func failure(ofOne error: EngineError) throws(EngineError) -> RPCError {
     switch error {
     case .unavailable, .interrupted: throw error
-    case .failed, .tooExpensive, .engineFailed, .invalid: return failure(error)
+    case .failed, .tooExpensive, .tooManyPositions, .engineFailed, .invalid: return failure(error)
     }
   }
 

@@ -344,9 +344,6 @@ package enum GeometryService: GeometryHandlers {
   static func centroid(
     of geometry: Geometry, _ wrap: WorldWrap?, _ calculate: borrowing GeometryCalculator
   ) throws -> Geometry {
-    let joined = wrap?.joined(geometry)
-    let made = try calculate(GeometryOperation(.centroid), [joined ?? geometry]).whole
-    guard let wrap, joined != nil else { return made }
-    return made.mapX(wrap.normalized)
+    try WorldWrap.whole(geometry, wrap) { try calculate(GeometryOperation(.centroid), [$0]).whole } ?? .collection([])
   }
 }

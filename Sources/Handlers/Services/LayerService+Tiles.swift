@@ -78,7 +78,7 @@ extension TileOptions {
       do throws(EngineError) { return try GeometryCalculator()(.snap(to: 1), [areas]).geometries.first } catch {
         switch error {
         case .failed, .engineFailed, .invalid: return nil
-        case .unavailable, .interrupted, .tooExpensive: throw SpatialError(error)
+        case .unavailable, .interrupted, .tooExpensive, .tooManyPositions: throw SpatialError(error)
         }
       }
     }

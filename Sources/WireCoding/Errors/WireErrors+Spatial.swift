@@ -29,7 +29,12 @@ extension RPCError {
     case .tooExpensive:
       self = RPCError(
         .tooExpensive,
-        "Segments cross so often, or parts are so many, that computing a result would hold all other requests up: a task takes it.")
+        "Segments cross so often, or positions or parts are so many, that computing a result would hold all other requests up.")
+    case .tooManyPositions(let feature):
+      let whose = feature.map { " around feature \($0)" } ?? ""
+      self = RPCError(
+        .outOfRange, "An area\(whose) would have more than \(Geometry.mostPositions) positions.",
+        expected: "geometries with fewer parts, or another distance")
     case .engineFailed(let signal, let feature):
       let whose = feature.map { " for feature \($0)" } ?? ""
       let how = signal.map { "died (signal \($0))" } ?? "ended, mostly at its limit of memory (`--engine-memory`),"

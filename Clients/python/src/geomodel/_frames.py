@@ -51,7 +51,7 @@ class Frame:
     ids: Any
     # Columns of whole frames, as `Column`.
     attributes: dict[str, Any]
-    # Types of attributes that cannot be seen from the values, such as times.
+    # Types of attributes that cannot be seen from the values, such as times; empty for others.
     types: dict[str, str]
 
     def __len__(self) -> int:
@@ -66,8 +66,8 @@ class Frame:
             )
 
     def fields(self) -> list[dict[str, str]]:
-        """The fields of a layer, in order, as far as the frame knows their types."""
-        return [{"name": name, "type": kind} for name, kind in self.types.items() if kind]
+        """The fields of a layer, in the order of the columns."""
+        return [{"name": name, "type": kind or _type_of(self.attributes[name])} for name, kind in self.types.items()]
 
     def without_ids(self) -> Frame:
         return dataclasses.replace(self, ids=None)
@@ -215,10 +215,54 @@ def _reference(crs: Any) -> str | None:
     return ":".join(authority) if authority else str(crs.to_wkt())
 
 
+def one_reference(params: Mapping[str, Any]) -> str | None:
+    """The spatial reference of a call: the one that it states, and that of its frames, which have to be the same."""
+    geopandas = sys.modules.get("geopandas")
+    stated = params.get("spatialReference")
+    found, where = (_reference(stated) if hasattr(stated, "to_authority") else stated), "the call's spatial reference"
+    for name, values in params.items():
+        if geopandas is None or not isinstance(values, (geopandas.GeoSeries, geopandas.GeoDataFrame)):
+            continue
+        own = _reference(getattr(values, "crs", None))
+        if found is None:
+            found, where = own, f"the crs of `{name}`"
+        elif own is not None and _differ(own, found):
+            raise EncodeError(
+                f"/params/{name}: its crs is {_short(own)}, {where} is {_short(found)}: `to_crs` brings it there")
+    return found
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two references differ in more than their names and the order of their axes."""
+    if one == other:
+        return False
+    pyproj = needed("pyproj")
+    try:
+        return not pyproj.CRS.from_user_input(one).equals(pyproj.CRS.from_user_input(other), ignore_axis_order=True)
+    except pyproj.exceptions.CRSError:
+        # What PROJ does not know here is for the server to judge.
+        return False
+
+
+def _short(reference: str) -> str:
+    return reference if len(reference) <= 40 else f"{reference[:40]}..."
+
+
 def _field_type(dtype: Any) -> str:
     """The field type of a pandas column; empty if it follows from the values."""
     kind = getattr(dtype, "kind", "O")
     return {"M": "dateTime", "i": "integer", "u": "integer", "f": "double", "b": "boolean"}.get(kind, "")
+
+
+def _type_of(values: Any) -> str:
+    """The field type that values have, as the server sees it."""
+    if isinstance(values, PackedColumn):
+        return "double" if values["type"] == "float64" else "integer"
+    kinds = {type(value) for value in values if value is not None}
+    for name, types in (("boolean", {bool}), ("integer", {int}), ("double", {int, float}), ("json", {dict, list})):
+        if kinds and kinds <= types:
+            return name
+    return "string"
 
 
 def _counts(index: Any) -> bool:

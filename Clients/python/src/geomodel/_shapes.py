@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Callable, Mapping
 
 from ._features import _numbers, _shapes, shape_of
-from ._frames import _reference, as_frame, needed, shapes_column
+from ._frames import _reference, as_frame, needed, one_reference, shapes_column
 from .errors import EncodeError
 
 # About the bytes of geometries in one request, so that answers that are some times as large fit a message.
@@ -17,6 +17,7 @@ _ROWS = ("values", "matrices", "related", "texts")
 _INDEXED = ("failures", "places", "pieces", "circles", "faults")
 # Methods whose result is of all geometries together.
 _TOGETHER = frozenset(("geometry/union", "geometry/combineExtents", "geometry/autoComplete"))
+_EMPTY = {"type": "GeometryCollection", "geometries": []}
 
 
 class Batch:
@@ -66,14 +67,15 @@ def batch(method: str, params: Mapping[str, Any]) -> Batch | None:
         return None
     # The geometries themselves are sent as columns.
     out = {name: value if name == "geometries" else _sent(value) for name, value in params.items()}
+    reference = one_reference(params)
+    if reference is not None:
+        out["spatialReference"] = reference
     values = params.get("geometries")
     if isinstance(params.get("geometry"), shapely.Geometry):
         return Batch([lambda: out], [0], lambda shapes: shapes)
     frame = as_frame(values, "/params/geometries") if values is not None else None
     if frame is not None:
         shapes = frame.shapes
-        if frame.reference is not None:
-            out.setdefault("spatialReference", frame.reference)
     elif values is not None and _are_shapes(values, shapely):
         shapes = needed("numpy").empty(len(values), dtype=object)
         shapes[:] = values
@@ -85,8 +87,13 @@ def batch(method: str, params: Mapping[str, Any]) -> Batch | None:
             raise EncodeError(f"/params/{name}: expected a list, with one for each geometry")
         if given is not None and len(given) != len(shapes):
             raise EncodeError(f"/params/{name}: there are {len(given)} for {len(shapes)} geometries")
+    if out.get("others") is not None and any(other is None for other in out["others"]):
+        # As with one that is none in `geometries`, nothing is made of the pair.
+        shapes = shapes.copy()
+        shapes[[other is None for other in out["others"]]] = None
+        out["others"] = [_EMPTY if other is None else other for other in out["others"]]
     del out["geometries"]
-    reference = out.get("outSpatialReference", out.get("spatialReference"))
+    reference = out.get("outSpatialReference", reference)
     starts = _starts(method, out, shapes)
 
     def request(start: int, end: int) -> dict[str, Any]:
@@ -128,7 +135,7 @@ def _sent(value: Any) -> Any:
     geopandas = sys.modules.get("geopandas")
     if geopandas is not None and isinstance(value, (geopandas.GeoSeries, geopandas.GeoDataFrame)):
         return [_sent(each) for each in value.geometry]
-    if isinstance(value, (list, tuple)) and value and isinstance(value[0], shapely.Geometry):
+    if isinstance(value, (list, tuple)) and any(isinstance(each, shapely.Geometry) for each in value):
         return [_sent(each) for each in value]
     return _plain(value)
 

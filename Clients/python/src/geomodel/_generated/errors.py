@@ -1133,9 +1133,11 @@ class ExpressionTooDeepError(GeoModelError):
 
 
 class TooExpensiveError(GeoModelError):
-    """Relations of geometries in it cost more than one message may spend: their segments cross too often, or
-    their parts are too many. A command that selects by them has a task that does the same, such as
-    `feature/select`; other tasks compute them in a process of their own.
+    """What is computed with geometries in it costs more than one message may spend: their segments cross too
+    often, or their parts are too many, or an area around them (`S_BUFFER`) has too many positions. A
+    command that selects by it has a task that does the same, such as `feature/select`; tasks do it aside,
+    where much is to be computed in a process of its own. A definition expression or a label keeps what is
+    made of constants, and is refused where a message may not make it.
 
     `data` has:
         method: The task that does it.
