@@ -279,6 +279,15 @@ package struct FeatureQuery: Sendable {
     return column
   }
 
+  /// The columns of fields that a question names, which become those of a result.
+  ///
+  /// - Parameter list: the name of the param with the names.
+  /// - Throws: `unknownField`, and ``QueryError/duplicateName(_:path:)`` for a name that occurs twice.
+  package func columns(_ names: [String], at list: String) throws -> [Int] {
+    try QueryError.checkNames(names) { "/\(list)/\($0)" }
+    return try names.enumerated().map { try column($1, at: "/\(list)/\($0)") }
+  }
+
   /// One page of the matching rows, and whether more follow.
   package func page(
     _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare

@@ -808,7 +808,7 @@ public enum FeatureProtocol {
     var output: FeatureProtocol.JoinOutput { get }
     /// With `counts`: statistics of the features that each is joined with. Their names are unique.
     var aggregates: [FeatureProtocol.Statistic]? { get }
-    /// With `pairs`: the attributes of the joined features to return; none when absent.
+    /// With `pairs`: the attributes of the joined features to return, none twice; none when absent.
     var joinProperties: [String]? { get }
   }
 
@@ -868,7 +868,7 @@ public enum FeatureProtocol {
     var orderBy: [FeatureProtocol.OrderBy]? { get }
     /// Number of features to skip.
     var offset: Int { get }
-    /// The attributes to return; all when absent.
+    /// The attributes to return, none twice; all when absent.
     var properties: [String]? { get }
     /// Whether to return geometries.
     var returnGeometry: Bool { get }
@@ -906,7 +906,7 @@ public enum FeatureProtocol {
     /// The spatial reference in which the geometries are computed, and that of the result; that of the features when
     /// absent. They are transformed as by `geometry/project`.
     var outSpatialReference: String? { get }
-    /// The attributes to keep; all when absent.
+    /// The attributes to keep, none twice; all when absent.
     var properties: [String]? { get }
     /// Where the result goes.
     var output: FeatureProtocol.DerivedTarget { get }
@@ -994,7 +994,7 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// The attributes to return; all when absent.
+      /// The attributes to return, none twice; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
@@ -1550,7 +1550,7 @@ public enum FeatureProtocol {
       public var offset: Int
       /// Maximum number of related features in all groups together; a feature in two groups counts twice.
       public var limit: Int
-      /// The attributes of related features to return; all when absent.
+      /// The attributes of related features to return, none twice; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
@@ -2652,7 +2652,7 @@ public enum FeatureProtocol {
       public var planar: Bool
       /// Whether to return azimuths; refused with `planar`, which has none.
       public var returnAzimuth: Bool
-      /// The attributes to return; none when absent.
+      /// The attributes to return, none twice; none when absent.
       public var properties: [String]?
 
       public init(
@@ -2883,7 +2883,7 @@ public enum FeatureProtocol {
       public var output: FeatureProtocol.JoinOutput
       /// With `counts`: statistics of the features that each is joined with. Their names are unique.
       public var aggregates: [FeatureProtocol.Statistic]?
-      /// With `pairs`: the attributes of the joined features to return; none when absent.
+      /// With `pairs`: the attributes of the joined features to return, none twice; none when absent.
       public var joinProperties: [String]?
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
@@ -3417,7 +3417,7 @@ public enum FeatureProtocol {
       public var output: FeatureProtocol.JoinOutput
       /// With `counts`: statistics of the features that each is joined with. Their names are unique.
       public var aggregates: [FeatureProtocol.Statistic]?
-      /// With `pairs`: the attributes of the joined features to return; none when absent.
+      /// With `pairs`: the attributes of the joined features to return, none twice; none when absent.
       public var joinProperties: [String]?
       /// The file; its folder has to exist.
       public var path: String
@@ -3708,7 +3708,7 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// The attributes to return; all when absent.
+      /// The attributes to return, none twice; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
@@ -4265,7 +4265,7 @@ public enum FeatureProtocol {
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
       /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -4524,7 +4524,7 @@ public enum FeatureProtocol {
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
       /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -4734,7 +4734,7 @@ public enum FeatureProtocol {
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
       /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -4944,7 +4944,7 @@ public enum FeatureProtocol {
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
       /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -5148,7 +5148,7 @@ public enum FeatureProtocol {
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
       /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -5350,7 +5350,7 @@ public enum FeatureProtocol {
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
       /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -5559,7 +5559,7 @@ public enum FeatureProtocol {
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
       /// when absent. They are transformed as by `geometry/project`.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
