@@ -593,7 +593,7 @@ public enum FeatureProtocol {
   public struct DerivedFeatures: JSONDecodable, JSONEncodable, Sendable {
     /// The revision of the features that they were made of; with a source the world's revision after this.
     public var revision: Int
-    /// Their spatial reference.
+    /// Their spatial reference; of a file its own.
     public var spatialReference: String
     /// Their number.
     public var count: Int
@@ -904,7 +904,8 @@ public enum FeatureProtocol {
   /// Features that are made of others, and where they go.
   public protocol DerivedOutput: Sendable {
     /// The spatial reference in which the geometries are computed, and that of the result; that of the features when
-    /// absent. They are transformed as by `geometry/project`.
+    /// absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not;
+    /// without it, the file has the one that `feature/export` gives it.
     var outSpatialReference: String? { get }
     /// The attributes to keep, none twice; all when absent.
     var properties: [String]? { get }
@@ -4263,7 +4264,8 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
       /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
@@ -4522,7 +4524,8 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
       /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
@@ -4732,7 +4735,8 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
       /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
@@ -4942,7 +4946,8 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
       /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
@@ -5146,7 +5151,8 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
       /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
@@ -5348,7 +5354,8 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
       /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
@@ -5557,7 +5564,8 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
       /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?

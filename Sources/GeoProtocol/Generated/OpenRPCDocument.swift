@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9e558cdbb4f1e430"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"cfc49b9656190e82"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1488,7 +1488,7 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -1563,7 +1563,7 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -1629,7 +1629,7 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -1693,7 +1693,7 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -1755,7 +1755,7 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -1817,7 +1817,7 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -1881,7 +1881,7 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -6067,7 +6067,7 @@ public enum OpenRPCDocument {
 "layerName":{"type":"string","minLength":1,"maxLength":256,"description":"The name of the layer in the file, as in `feature/export`."}},\#
 "examples":[{"path":"near.gpkg"}],"x-since":"0.5.0","x-domain":"feature"},\#
 "DerivedFeatures":{"title":"DerivedFeatures","description":"Features that were made, or where they are.","type":"object","required":["revision","spatialReference","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the features that they were made of; with a source the world's revision after this."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Their spatial reference."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Their spatial reference; of a file its own."},\#
 "count":{"type":"integer","minimum":0,"description":"Their number."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"The features, with the format `geojson`."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features, with the format `columns`."},\#

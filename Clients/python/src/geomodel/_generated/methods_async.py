@@ -5097,7 +5097,9 @@ class FeatureMethods(AsyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5301,7 +5303,9 @@ class FeatureMethods(AsyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5482,7 +5486,9 @@ class FeatureMethods(AsyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5665,7 +5671,9 @@ class FeatureMethods(AsyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5841,7 +5849,9 @@ class FeatureMethods(AsyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -6015,7 +6025,9 @@ class FeatureMethods(AsyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -6196,7 +6208,9 @@ class FeatureMethods(AsyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")

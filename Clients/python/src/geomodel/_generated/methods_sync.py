@@ -5045,7 +5045,9 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5249,7 +5251,9 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5430,7 +5434,9 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5613,7 +5619,9 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5789,7 +5797,9 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -5963,7 +5973,9 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
@@ -6144,7 +6156,9 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
             properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")

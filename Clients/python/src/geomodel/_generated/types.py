@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "9e558cdbb4f1e430"
+PROTOCOL_HASH = "cfc49b9656190e82"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2519,7 +2519,7 @@ class DerivedFeatures(TypedDict):
     least 0)
     """
     spatialReference: SpatialReference
-    """Their spatial reference."""
+    """Their spatial reference; of a file its own."""
     count: int
     """Their number. (at least 0)"""
     features: FeatureList
