@@ -27,7 +27,7 @@ package struct FeatureQuery: Sendable {
   let textCost: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
-  private let computed: [(column: Int, expression: CompiledExpression)]
+  private let computed: [(column: Int, expression: CompiledExpression, isArithmetic: Bool)]
   private let computingCost: Int
   /// The features, once their attributes are computed.
   private var computedRows: [UInt32]?
@@ -58,7 +58,7 @@ package struct FeatureQuery: Sendable {
     let definition = layer?.definitionExpression
     let spatialCost = (condition?.spatialCost ?? 0) + (definition?.hasGeometries == true ? 100 : 0)
     textCost = (parsed?.textCost ?? 0) + (definition?.textCost ?? 0)
-    var computed: [(column: Int, expression: CompiledExpression)] = []
+    var computed: [(column: Int, expression: CompiledExpression, isArithmetic: Bool)] = []
     for (index, each) in question.computed.enumerated() {
       let path = "/computedFields/\(index)"
       guard store.schema.column(named: each.name) == nil else {
@@ -67,7 +67,8 @@ package struct FeatureQuery: Sendable {
       let expression = try world.condition(
         each.expression, as: .value, over: store.schema, in: source.reference, given: given, extent: store.reach,
         at: path + "/expression")
-      computed.append((store.addColumn(each.name), expression))
+      let type = expression.resultType(over: store.schema, arithmetic: computed.lazy.filter(\.isArithmetic).map(\.column))
+      computed.append((store.addColumn(each.name, type?.type), expression, isArithmetic: type.map { !$0.isExact } ?? false))
     }
     self.computed = computed
     computingCost = zip(question.computed, computed).reduce(0) { cost, each in
@@ -359,7 +360,7 @@ package struct FeatureQuery: Sendable {
         }
         return store.computed(field.column, of: chunk, ValueColumn(values))
       }
-      result.store.replace(made, column: field.column)
+      result.store.replace(made, column: field.column, isArithmetic: field.isArithmetic)
     }
     return result
   }

@@ -357,7 +357,8 @@ public enum FeatureProtocol {
   public struct ComputedField: JSONDecodable, JSONEncodable, Sendable {
     /// Its name, which no attribute and no other computed field has.
     public var name: String
-    /// Its value. Its properties are the attributes of the features and the computed fields before it.
+    /// Its value. Its properties are the attributes of the features and the computed fields before it. The attribute
+    /// has the type that they determine, with or without values; arithmetic gives integers where all values are.
     public var expression: JSONOpaque
 
     public init(name: String, expression: JSONOpaque) {

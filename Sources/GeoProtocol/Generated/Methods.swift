@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "cfc49b9656190e82"
+  public static let hash = "1e60555538f8eb66"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -532,11 +532,11 @@ public enum WireProtocol {
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
       "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
       "file", "mend", "groupBy", "statistics"], required: [],
-      errors: [.unknownField, .tooManyGroups, .unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists,
-      .pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed,
-      .writerFailed, .unknownFormat, .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind,
-      .notLoaded, .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime,
-      .invalidGeometry]
+      errors: [.unknownField, .wrongFieldType, .tooManyGroups, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge, .idExists, .pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead,
+      .openFailed, .saveFailed, .writerFailed, .unknownFormat, .noGeometry, .contentModified, .duplicateItem,
+      .unknownId, .wrongKind, .notLoaded, .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep,
+      .noTime, .invalidTime, .invalidGeometry]
     ),
     MethodInfo(
       name: "feature/clip", domain: "feature", shape: .task, since: "0.5.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"cfc49b9656190e82"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"1e60555538f8eb66"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1602,6 +1602,7 @@ public enum OpenRPCDocument {
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
 {"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
@@ -6032,7 +6033,7 @@ public enum OpenRPCDocument {
 "name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name among the results. When absent: the type and the field, such as `mean_population`, or `count` without a field. Two percentiles of a field need names."}},\#
 "examples":[{"type":"mean","field":"population"}],"x-since":"0.2.0","x-domain":"feature"},\#
 "ComputedField":{"title":"ComputedField","description":"An attribute that only the request has, computed for each feature that matches.","type":"object","required":["name","expression"],"properties":{"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name, which no attribute and no other computed field has."},\#
-"expression":{"$ref":"#/components/schemas/Expression","description":"Its value. Its properties are the attributes of the features and the computed fields before it."}},\#
+"expression":{"$ref":"#/components/schemas/Expression","description":"Its value. Its properties are the attributes of the features and the computed fields before it. The attribute has the type that they determine, with or without values; arithmetic gives integers where all values are."}},\#
 "examples":[{"name":"density","expression":"population / (S_AREA(geometry) / 1e6)"}],"x-since":"0.3.0","x-domain":"feature"},\#
 "StatisticRecords":{"title":"StatisticRecords","description":"A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` has the statistics by their names.","type":"array","items":{"type":"object"},\#
 "examples":[[{"group":{"country":"France"},\#

@@ -5357,6 +5357,8 @@ class FeatureMethods(AsyncCaller):
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
             TooManyGroupsError: The features have too many distinct values to group them within the memory
                 of a query.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.

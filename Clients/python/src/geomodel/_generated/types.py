@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "cfc49b9656190e82"
+PROTOCOL_HASH = "1e60555538f8eb66"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2407,7 +2407,10 @@ class ComputedField(TypedDict):
     name: str
     """Its name, which no attribute and no other computed field has. (1 to 1024 characters)"""
     expression: Expression
-    """Its value. Its properties are the attributes of the features and the computed fields before it."""
+    """Its value. Its properties are the attributes of the features and the computed fields before it. The
+    attribute has the type that they determine, with or without values; arithmetic gives integers where all
+    values are.
+    """
 
 
 StatisticRecords = Any
