@@ -85,17 +85,27 @@ struct DerivedFeatures: Sendable {
   /// The plan of a task that makes features.
   func plan(_ make: @escaping @Sendable (Worker) throws -> any DerivedContent) -> Plan<Result> {
     TaskPlan { worker in
-      let rows = try make(worker)
-      let data = try rows.data(in: reference)
-      var result = Result(
-        revision: world.revision, spatialReference: reference.definition, count: data.store.count, fields: data.store.fields.map(Wire.field))
-      result.transformation = rows.transformation.map { .init($0) }
-      if !rows.failed.isEmpty { (result.failed, result.failedCount) = (Array(rows.failed.prefix(100)), rows.failed.count) }
-      switch target {
-      case .features(let format): return try answer(data, format, result, worker)
-      case .source(let id, let layer): return edit(data, id, layer, result)
-      case .file(let file, let format, let reference): return try write(data, file, format, reference, result, worker)
+      do { return try finish(make(worker), worker) } catch QueryError.resultTooLarge(let limit) {
+        throw RPCError.resultTooLarge(limit: limit, advice)
       }
+    }
+  }
+
+  /// What helps where the features are too large.
+  private var advice: String {
+    if case .features = target { "ask for less, or for the `output` \"source\" or \"file\"" } else { "ask for less" }
+  }
+
+  private func finish(_ rows: any DerivedContent, _ worker: Worker) throws -> Plan<Result>.Finish {
+    let data = try rows.data(in: reference)
+    var result = Result(
+      revision: world.revision, spatialReference: reference.definition, count: data.store.count, fields: data.store.fields.map(Wire.field))
+    result.transformation = rows.transformation.map { .init($0) }
+    if !rows.failed.isEmpty { (result.failed, result.failedCount) = (Array(rows.failed.prefix(100)), rows.failed.count) }
+    switch target {
+    case .features(let format): return try answer(data, format, result, worker)
+    case .source(let id, let layer): return edit(data, id, layer, result)
+    case .file(let file, let format, let reference): return try write(data, file, format, reference, result, worker)
     }
   }
 
@@ -120,6 +130,7 @@ struct DerivedFeatures: Sendable {
           }
           if let feature = store[row] { FeatureWriter.writeFeature(feature, store.schema, selection, .own, to: &writer) {} }
         }
+        try share.checkSize(writer.count)
         writer.endArray()
       }
     case .columns:
@@ -131,6 +142,7 @@ struct DerivedFeatures: Sendable {
         }
         if let feature = store[row] { writer.append(feature) }
       }
+      try share.checkSize(writer.byteCount)
       result.columns = writer.columns()
     }
     return { [result] _ in result }
