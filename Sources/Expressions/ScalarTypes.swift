@@ -135,7 +135,7 @@ extension ExpressionTree {
   }
 
   /// The nodes of a choice's possible values.
-  private func values(ofChoice range: Range<Int>) -> [Int] {
+  func values(ofChoice range: Range<Int>) -> [Int] {
     range.filter { ($0 - range.lowerBound) % 2 == 1 || $0 == range.upperBound - 1 }.map { parts.children[$0] }
   }
 

@@ -44,10 +44,13 @@ extension FeatureStore {
   }
 
   /// Takes over chunks with a computed attribute, without a record for undo, in a copy for one query.
-  package mutating func replace(_ chunks: [ComputedChunk], column: Int) {
+  ///
+  /// - Parameter isArithmetic: whether values decide whether its numbers are integers or doubles.
+  package mutating func replace(_ chunks: [ComputedChunk], column: Int, isArithmetic: Bool) {
     for each in chunks {
       schema.note(each.seen, in: column)
       slots[each.slot] = Slot(base: slots[each.slot].base, chunk: each.chunk)
     }
+    if isArithmetic { schema.settleNumbers(column) }
   }
 }

@@ -133,7 +133,11 @@ extension FeatureStore {
   }
 
   /// Adds an attribute that no feature has.
-  package mutating func addColumn(_ name: String) -> Int { schema.add(name) }
+  package mutating func addColumn(_ name: String, _ type: FieldType? = nil) -> Int {
+    let column = schema.add(name)
+    schema.declare(type, column)
+    return column
+  }
 
   /// Changes a row's chunk; `body` gets it and the row's index in it.
   mutating func withChunk(of row: UInt32, _ body: (FeatureChunk, Int) -> Void) {

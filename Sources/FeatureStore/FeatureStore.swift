@@ -297,6 +297,17 @@ public struct FeatureSchema: Sendable {
     return names.count - 1
   }
 
+  mutating func declare(_ type: FieldType?, _ column: Int) { declared[column] = type }
+
+  /// Declares that a column of numbers has doubles, if it has any; integers alone determine its type, as long as there are no others.
+  mutating func settleNumbers(_ column: Int) {
+    switch seen[column] & (CellTag.integer.bit | CellTag.double.bit) {
+    case 0: break
+    case CellTag.integer.bit: declared[column] = nil
+    default: declared[column] = .double
+    }
+  }
+
   /// Adds names; from now on none is removed.
   mutating func pin(adding more: [String]) {
     for name in more { _ = add(name) }

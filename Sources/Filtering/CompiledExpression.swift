@@ -38,6 +38,17 @@ public struct CompiledExpression: Sendable {
     }
   }
 
+  /// The type of the values over the schema for which it was compiled, as far as fields of declared types determine it.
+  ///
+  /// - Parameter arithmetic: columns whose declared type is not exact.
+  package func resultType(over schema: FeatureSchema, arithmetic: some Sequence<Int>) -> ResultType? {
+    tree.resultType { property in
+      let column = columns[property]
+      let type = column == .max ? nil : schema.declaredType(of: column)
+      return type.map { ResultType($0, isExact: !arithmetic.contains(column)) }
+    }
+  }
+
   /// Whether the value is true: neither false nor null.
   public func isTrue(for row: FeatureRow) -> Bool { holds(plan, row.chunk, row.index) }
 

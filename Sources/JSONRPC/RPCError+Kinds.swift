@@ -89,10 +89,11 @@ extension RPCError {
     ).with("what", what).with("limit", limit)
   }
 
-  public static func resultTooLarge(limit: Int) -> RPCError {
+  /// - Parameter advice: what the client can do.
+  public static func resultTooLarge(limit: Int, _ advice: String = "ask for less, or observe it") -> RPCError {
     RPCError(
       code: -31002, kind: "resultTooLarge",
-      message: "The result would have more than \(limit) bytes: ask for less, or observe it."
+      message: "The result would have more than \(limit) bytes: \(advice)."
     ).with("limit", limit)
   }
 }

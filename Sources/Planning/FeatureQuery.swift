@@ -27,7 +27,7 @@ package struct FeatureQuery: Sendable {
   let textCost: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
-  private let computed: [(column: Int, expression: CompiledExpression)]
+  private let computed: [(column: Int, expression: CompiledExpression, isArithmetic: Bool)]
   private let computingCost: Int
   /// The features, once their attributes are computed.
   private var computedRows: [UInt32]?
@@ -58,7 +58,7 @@ package struct FeatureQuery: Sendable {
     let definition = layer?.definitionExpression
     let spatialCost = (condition?.spatialCost ?? 0) + (definition?.hasGeometries == true ? 100 : 0)
     textCost = (parsed?.textCost ?? 0) + (definition?.textCost ?? 0)
-    var computed: [(column: Int, expression: CompiledExpression)] = []
+    var computed: [(column: Int, expression: CompiledExpression, isArithmetic: Bool)] = []
     for (index, each) in question.computed.enumerated() {
       let path = "/computedFields/\(index)"
       guard store.schema.column(named: each.name) == nil else {
@@ -67,7 +67,8 @@ package struct FeatureQuery: Sendable {
       let expression = try world.condition(
         each.expression, as: .value, over: store.schema, in: source.reference, given: given, extent: store.reach,
         at: path + "/expression")
-      computed.append((store.addColumn(each.name), expression))
+      let type = expression.resultType(over: store.schema, arithmetic: computed.lazy.filter(\.isArithmetic).map(\.column))
+      computed.append((store.addColumn(each.name, type?.type), expression, isArithmetic: type.map { !$0.isExact } ?? false))
     }
     self.computed = computed
     computingCost = zip(question.computed, computed).reduce(0) { cost, each in
@@ -279,6 +280,15 @@ package struct FeatureQuery: Sendable {
     return column
   }
 
+  /// The columns of fields that a question names, which become those of a result.
+  ///
+  /// - Parameter list: the name of the param with the names.
+  /// - Throws: `unknownField`, and ``QueryError/duplicateName(_:path:)`` for a name that occurs twice.
+  package func columns(_ names: [String], at list: String) throws -> [Int] {
+    try QueryError.checkNames(names) { "/\(list)/\($0)" }
+    return try names.enumerated().map { try column($1, at: "/\(list)/\($0)") }
+  }
+
   /// One page of the matching rows, and whether more follow.
   package func page(
     _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare
@@ -350,7 +360,7 @@ package struct FeatureQuery: Sendable {
         }
         return store.computed(field.column, of: chunk, ValueColumn(values))
       }
-      result.store.replace(made, column: field.column)
+      result.store.replace(made, column: field.column, isArithmetic: field.isArithmetic)
     }
     return result
   }

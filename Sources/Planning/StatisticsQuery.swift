@@ -36,7 +36,7 @@ package struct StatisticsQuery: Sendable {
     statistics = try features.store.schema.statistics(wanted, at: "statistics")
     let names = groupBy + wanted.map(\.name.string)
     self.names = names
-    try Self.checkNames(names) {
+    try QueryError.checkNames(names) {
       $0 < groupBy.count ? "/\(fields)/\($0)" : "/statistics/\($0 - groupBy.count)"
     }
     terms = try order.enumerated().map { index, each in
@@ -55,18 +55,6 @@ package struct StatisticsQuery: Sendable {
 
   /// The estimated cost, in units of ``FeatureQuery/effort``.
   package var effort: Int { features.effort * (1 + 10 * columns.count + Set(statistics.map(\.column)).count) }
-
-  // MARK: Checks
-
-  /// Throws if a name occurs twice.
-  ///
-  /// - Parameter path: returns the JSON Pointer of the name at an index.
-  package static func checkNames(_ names: [String], at path: (Int) -> String) throws(QueryError) {
-    var known: Set<Text> = []
-    for (index, name) in names.enumerated() where !known.insert(Text(name)).inserted {
-      throw .duplicateName(name, path: path(index))
-    }
-  }
 
   // MARK: Results
 

@@ -7,7 +7,7 @@ import Geometry
 package struct TileLayer: ~Copyable {
   private var features = TileBytes(capacity: 1 << 16)
   private var keys: [String] = []
-  private var numbers: [String: UInt32] = [:]
+  private var numbers: [Text: UInt32] = [:]
   private var values = TileValues()
   private var tags: [UInt32] = []
   private let name: String
@@ -20,9 +20,9 @@ package struct TileLayer: ~Copyable {
 
   /// The number of a key.
   package mutating func key(_ name: String) -> UInt32 {
-    if let known = numbers[name] { return known }
+    if let known = numbers[Text(name)] { return known }
     keys.append(name)
-    numbers[name] = UInt32(keys.count - 1)
+    numbers[Text(name)] = UInt32(keys.count - 1)
     return UInt32(keys.count - 1)
   }
 

@@ -49,6 +49,12 @@ struct TileTests {
     zip(ring, ring.dropFirst() + ring.prefix(1)).reduce(0) { $0 + $1.0.x * $1.1.y - $1.1.x * $1.0.y }
   }
 
+  @Test func `keys that differ only in how their accents are written are two`() {
+    var layer = TileLayer(name: "places")
+    let keys = [layer.key("\u{E9}"), layer.key("e\u{301}"), layer.key("\u{E9}")]
+    #expect(keys == [0, 1, 0])
+  }
+
   @Test func `a line is cut at the buffer into the parts inside`() {
     #expect(line([-100, 10, 100, 10, 100, 5000, 200, 5000, 200, 20]) == [
       [SIMD2(-64, 10), SIMD2(100, 10), SIMD2(100, 4160)], [SIMD2(200, 4160), SIMD2(200, 20)],

@@ -357,7 +357,8 @@ public enum FeatureProtocol {
   public struct ComputedField: JSONDecodable, JSONEncodable, Sendable {
     /// Its name, which no attribute and no other computed field has.
     public var name: String
-    /// Its value. Its properties are the attributes of the features and the computed fields before it.
+    /// Its value. Its properties are the attributes of the features and the computed fields before it. The attribute
+    /// has the type that they determine, with or without values; arithmetic gives integers where all values are.
     public var expression: JSONOpaque
 
     public init(name: String, expression: JSONOpaque) {
@@ -593,7 +594,7 @@ public enum FeatureProtocol {
   public struct DerivedFeatures: JSONDecodable, JSONEncodable, Sendable {
     /// The revision of the features that they were made of; with a source the world's revision after this.
     public var revision: Int
-    /// Their spatial reference.
+    /// Their spatial reference; of a file its own.
     public var spatialReference: String
     /// Their number.
     public var count: Int
@@ -808,7 +809,7 @@ public enum FeatureProtocol {
     var output: FeatureProtocol.JoinOutput { get }
     /// With `counts`: statistics of the features that each is joined with. Their names are unique.
     var aggregates: [FeatureProtocol.Statistic]? { get }
-    /// With `pairs`: the attributes of the joined features to return; none when absent.
+    /// With `pairs`: the attributes of the joined features to return, none twice; none when absent.
     var joinProperties: [String]? { get }
   }
 
@@ -868,7 +869,7 @@ public enum FeatureProtocol {
     var orderBy: [FeatureProtocol.OrderBy]? { get }
     /// Number of features to skip.
     var offset: Int { get }
-    /// The attributes to return; all when absent.
+    /// The attributes to return, none twice; all when absent.
     var properties: [String]? { get }
     /// Whether to return geometries.
     var returnGeometry: Bool { get }
@@ -904,9 +905,10 @@ public enum FeatureProtocol {
   /// Features that are made of others, and where they go.
   public protocol DerivedOutput: Sendable {
     /// The spatial reference in which the geometries are computed, and that of the result; that of the features when
-    /// absent. They are transformed as by `geometry/project`.
+    /// absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not;
+    /// without it, the file has the one that `feature/export` gives it.
     var outSpatialReference: String? { get }
-    /// The attributes to keep; all when absent.
+    /// The attributes to keep, none twice; all when absent.
     var properties: [String]? { get }
     /// Where the result goes.
     var output: FeatureProtocol.DerivedTarget { get }
@@ -994,7 +996,7 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// The attributes to return; all when absent.
+      /// The attributes to return, none twice; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
@@ -1550,7 +1552,7 @@ public enum FeatureProtocol {
       public var offset: Int
       /// Maximum number of related features in all groups together; a feature in two groups counts twice.
       public var limit: Int
-      /// The attributes of related features to return; all when absent.
+      /// The attributes of related features to return, none twice; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
@@ -2652,7 +2654,7 @@ public enum FeatureProtocol {
       public var planar: Bool
       /// Whether to return azimuths; refused with `planar`, which has none.
       public var returnAzimuth: Bool
-      /// The attributes to return; none when absent.
+      /// The attributes to return, none twice; none when absent.
       public var properties: [String]?
 
       public init(
@@ -2883,7 +2885,7 @@ public enum FeatureProtocol {
       public var output: FeatureProtocol.JoinOutput
       /// With `counts`: statistics of the features that each is joined with. Their names are unique.
       public var aggregates: [FeatureProtocol.Statistic]?
-      /// With `pairs`: the attributes of the joined features to return; none when absent.
+      /// With `pairs`: the attributes of the joined features to return, none twice; none when absent.
       public var joinProperties: [String]?
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
@@ -3417,7 +3419,7 @@ public enum FeatureProtocol {
       public var output: FeatureProtocol.JoinOutput
       /// With `counts`: statistics of the features that each is joined with. Their names are unique.
       public var aggregates: [FeatureProtocol.Statistic]?
-      /// With `pairs`: the attributes of the joined features to return; none when absent.
+      /// With `pairs`: the attributes of the joined features to return, none twice; none when absent.
       public var joinProperties: [String]?
       /// The file; its folder has to exist.
       public var path: String
@@ -3708,7 +3710,7 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// The attributes to return; all when absent.
+      /// The attributes to return, none twice; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
@@ -4263,9 +4265,10 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -4522,9 +4525,10 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -4732,9 +4736,10 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -4942,9 +4947,10 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -5146,9 +5152,10 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -5348,9 +5355,10 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget
@@ -5557,9 +5565,10 @@ public enum FeatureProtocol {
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
       /// The spatial reference in which the geometries are computed, and that of the result; that of the features
-      /// when absent. They are transformed as by `geometry/project`.
+      /// when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format
+      /// has not; without it, the file has the one that `feature/export` gives it.
       public var outSpatialReference: String?
-      /// The attributes to keep; all when absent.
+      /// The attributes to keep, none twice; all when absent.
       public var properties: [String]?
       /// Where the result goes.
       public var output: FeatureProtocol.DerivedTarget

@@ -181,7 +181,7 @@ public enum LocatorProtocol {
       public var offset: Int
       /// Maximum number of places.
       public var maxResults: Int
-      /// The attributes to return; none when absent.
+      /// The attributes to return, none twice; none when absent.
       public var resultAttributeNames: [String]?
       /// The spatial reference of the points; that of the features when absent.
       public var outSpatialReference: String?
@@ -594,7 +594,7 @@ public enum LocatorProtocol {
       public var offset: Int
       /// Maximum number of places.
       public var maxResults: Int
-      /// The attributes to return; none when absent.
+      /// The attributes to return, none twice; none when absent.
       public var resultAttributeNames: [String]?
       /// The spatial reference of the points; that of the features when absent.
       public var outSpatialReference: String?

@@ -303,8 +303,8 @@ public enum SourceProtocol {
       public var data: JSONOpaque?
       /// The features in columns; `source/addColumns` adds more. Without `x` and `geometry` the layer is a table.
       public var columns: OverlayProtocol.FeatureColumns?
-      /// With columns: the types of attributes, in order; attributes that are not listed have the types of their
-      /// values. Values are not converted.
+      /// With columns: the types of attributes, in order, none twice; attributes that are not listed have the types
+      /// of their values. Values are not converted.
       public var fields: [SourceProtocol.Field]?
       /// The new object's id; minted when absent.
       public var id: String?

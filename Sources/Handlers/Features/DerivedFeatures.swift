@@ -22,7 +22,7 @@ struct DerivedFeatures: Sendable {
   private enum Target: Sendable {
     case features(FeatureProtocol.FeatureFormat)
     case source(SourceID?, layer: NewLayer?)
-    case file(FeatureProtocol.DerivedFile, ExportFormat)
+    case file(FeatureProtocol.DerivedFile, ExportFormat, SpatialReference)
   }
 
   private struct NewLayer: Sendable {
@@ -41,7 +41,8 @@ struct DerivedFeatures: Sendable {
 
   init(_ params: some Params, in world: inout World) throws {
     features = try FeatureQuery(params, in: world)
-    reference = try world.canonical(params.outSpatialReference) ?? features.reference
+    let given = try world.canonical(params.outSpatialReference)
+    reference = given ?? features.reference
     let options = FeatureExport.Params(properties: params.properties, path: "")
     output = try FeatureOutput(options, features, measures: true, in: reference, world)
     mends = params.mend
@@ -75,24 +76,36 @@ struct DerivedFeatures: Sendable {
       guard let file = params.file else {
         throw RPCError(.invalidParams, "The output file needs `file`.", path: "/params/file", expected: "an object with `path`")
       }
-      do { target = .file(file, try ExportFormat(of: file.params)) } catch { throw NestedError(error, in: "file") }
+      let format: ExportFormat
+      do { format = try ExportFormat(of: file.params) } catch { throw NestedError(error, in: "file") }
+      target = .file(file, format, try format.reference(given: given, own: reference))
     }
   }
 
   /// The plan of a task that makes features.
   func plan(_ make: @escaping @Sendable (Worker) throws -> any DerivedContent) -> Plan<Result> {
     TaskPlan { worker in
-      let rows = try make(worker)
-      let data = try rows.data(in: reference)
-      var result = Result(
-        revision: world.revision, spatialReference: reference.definition, count: data.store.count, fields: data.store.fields.map(Wire.field))
-      result.transformation = rows.transformation.map { .init($0) }
-      if !rows.failed.isEmpty { (result.failed, result.failedCount) = (Array(rows.failed.prefix(100)), rows.failed.count) }
-      switch target {
-      case .features(let format): return try answer(data, format, result, worker)
-      case .source(let id, let layer): return edit(data, id, layer, result)
-      case .file(let file, let format): return try write(data, file, format, result, worker)
+      do { return try finish(make(worker), worker) } catch QueryError.resultTooLarge(let limit) {
+        throw RPCError.resultTooLarge(limit: limit, advice)
       }
+    }
+  }
+
+  /// What helps where the features are too large.
+  private var advice: String {
+    if case .features = target { "ask for less, or for the `output` \"source\" or \"file\"" } else { "ask for less" }
+  }
+
+  private func finish(_ rows: any DerivedContent, _ worker: Worker) throws -> Plan<Result>.Finish {
+    let data = try rows.data(in: reference)
+    var result = Result(
+      revision: world.revision, spatialReference: reference.definition, count: data.store.count, fields: data.store.fields.map(Wire.field))
+    result.transformation = rows.transformation.map { .init($0) }
+    if !rows.failed.isEmpty { (result.failed, result.failedCount) = (Array(rows.failed.prefix(100)), rows.failed.count) }
+    switch target {
+    case .features(let format): return try answer(data, format, result, worker)
+    case .source(let id, let layer): return edit(data, id, layer, result)
+    case .file(let file, let format, let reference): return try write(data, file, format, reference, result, worker)
     }
   }
 
@@ -117,6 +130,7 @@ struct DerivedFeatures: Sendable {
           }
           if let feature = store[row] { FeatureWriter.writeFeature(feature, store.schema, selection, .own, to: &writer) {} }
         }
+        try share.checkSize(writer.count)
         writer.endArray()
       }
     case .columns:
@@ -128,6 +142,7 @@ struct DerivedFeatures: Sendable {
         }
         if let feature = store[row] { writer.append(feature) }
       }
+      try share.checkSize(writer.byteCount)
       result.columns = writer.columns()
     }
     return { [result] _ in result }
@@ -152,10 +167,10 @@ struct DerivedFeatures: Sendable {
   }
 
   private func write(
-    _ data: ColumnData, _ file: FeatureProtocol.DerivedFile, _ format: ExportFormat, _ given: Result, _ worker: Worker
+    _ data: ColumnData, _ file: FeatureProtocol.DerivedFile, _ format: ExportFormat, _ fileReference: SpatialReference, _ given: Result,
+    _ worker: Worker
   ) throws -> Plan<Result>.Finish {
     let params = file.params
-    let fileReference = try format.reference(given: nil, own: reference)
     var written = try FeatureOutput(
       params, FeatureQuery(table: data.store, in: reference), measures: false, in: fileReference, cuts: format.record.isText, world)
     if data.geometryType == nil { written.selection.geometry = false }
@@ -170,6 +185,7 @@ struct DerivedFeatures: Sendable {
     var result = given
     (result.path, result.driver, result.layerName, result.bytes) = (made.path, made.driver, made.layerName, made.bytes)
     (result.count, result.differences) = (made.count, made.differences)
+    if let reference = made.spatialReference { result.spatialReference = reference }
     if let failed = made.failed { result.failed = (result.failed ?? []) + failed }
     result.failedCount = (result.failedCount ?? 0) + (made.failedCount ?? 0)
     if result.failedCount == 0 { result.failedCount = nil }

@@ -51,9 +51,7 @@ struct FeatureOutput: Sendable {
     selection.geometry = params.returnGeometry
     selection.measures = measures
     selection.nulls = features.layer != nil
-    selection.columns = try params.properties?.enumerated().map { index, name in
-      try features.column(name, at: "/properties/\(index)")
-    }
+    selection.columns = try params.properties.map { try features.columns($0, at: "properties") }
     self.selection = selection
   }
 

@@ -162,7 +162,8 @@ extension FeatureService {
       }
       for number in counted.numbers {
         let (group, geometry) = (counted.groups[number], made.geometries[unions[number]])
-        rows.append(geometry.isEmpty ? nil : geometry, group.values + group.results)
+        // Of empty geometries alone there is one, and of none there is none.
+        rows.append(geometry.isEmpty ? members[unions[number]].first(where: \.isEmpty) : geometry, group.values + group.results)
       }
       return rows
     }

@@ -57,7 +57,7 @@ extension FeatureService {
     let plan = try JoinPlan(params, in: world)
     let names = plan.fields.map(\.0)
     let (list, own) = plan.columns.map { ("joinProperties", $0.count) } ?? ("aggregates", plan.aggregates.count)
-    try StatisticsQuery.checkNames(names) { "/\(list)/\($0 - (names.count - own))" }
+    try QueryError.checkNames(names) { "/\(list)/\($0 - (names.count - own))" }
     let table = try TableExport(params, world)
     let page = JoinPlan.Page(offset: params.offset, limit: params.limit ?? .max)
     return TaskPlan { worker in

@@ -133,10 +133,9 @@ struct JoinPlan: Sendable {
     self.join = join
     aggregates = (params.aggregates ?? []).map(Wire.statistic)
     statistics = try join.joined.store.schema.statistics(aggregates, at: "aggregates")
-    try StatisticsQuery.checkNames(aggregates.map(\.name.string)) { "/aggregates/\($0)" }
-    columns = try params.joinProperties?.enumerated().map { index, name in
-      try join.joined.column(name, at: "/joinProperties/\(index)")
-    }
+    // The result has columns by name, where names that differ only in how their accents are written are one.
+    try QueryError.checkNames(aggregates.map(\.name.string), as: { $0 }) { "/aggregates/\($0)" }
+    columns = try params.joinProperties.map { try join.joined.columns($0, at: "joinProperties") }
     output = params.output
     isByDistance = params.relationship == .nearest || params.relationship == .withinDistance
     if output == .pairs, !aggregates.isEmpty {

@@ -20,9 +20,7 @@ extension FeatureService {
       features, try Wire.geometry(params.locations, keepsEmptyPoints: true), at: "/locations",
       in: try world.canonical(params.spatialReference), limit: params.limit, maxDistance: params.maxDistance,
       planar: params.planar, world)
-    let columns = try params.properties?.enumerated().map { index, name in
-      try features.column(name, at: "/properties/\(index)")
-    }
+    let columns = try params.properties.map { try features.columns($0, at: "properties") }
     let (returnsAzimuth, revision) = (params.returnAzimuth, world.revision)
     return try plan(effort: nearest.effort) { share in
       let answer = try nearest.answer(share)

@@ -49,7 +49,7 @@ package enum GeometryService: GeometryHandlers {
     do { return try worker.work.run { try body(try GeometryCalculator()) } } catch let error as EngineError { throw SpatialError(error) }
   }
 
-  /// - Throws: `planarDegrees`, with the method that measures on the ellipsoid.
+  /// - Throws: `planarDegrees`, with the method that measures on the ellipsoid; `invalidParams` for coordinates that are in no plane.
   static func requirePlane(_ name: String?, _ twin: String, in world: World) throws {
     if let reference = try world.canonical(name) { try requirePlane(reference, twin, at: "/params/spatialReference", in: world) }
   }
@@ -57,11 +57,18 @@ package enum GeometryService: GeometryHandlers {
   static func requirePlane(
     _ reference: SpatialReference, _ twin: String, at path: String, expected: String = "a projected spatial reference, or none", in world: World
   ) throws {
-    guard try world.transformer.describe(reference).kind == .geographic else { return }
-    throw RPCError(
-      .planarDegrees, "Degrees are no lengths: \(twin) measures on the ellipsoid.", path: path,
-      expected: expected
-    ).with("method", twin)
+    let kind = try world.transformer.describe(reference).kind
+    switch kind {
+    case .projected, .local: return
+    case .geographic:
+      throw RPCError(
+        .planarDegrees, "Degrees are no lengths: \(twin) measures on the ellipsoid.", path: path, expected: expected
+      ).with("method", twin)
+    case .geocentric, .vertical:
+      throw RPCError(
+        .invalidParams, "\(reference.definition) is \(kind): its coordinates are in no plane.", path: path,
+        expected: "a projected spatial reference")
+    }
   }
 
   /// The second geometry of each pair.

@@ -102,9 +102,8 @@ package enum LocatorService: LocatorHandlers {
   }
 
   private static func columns(_ names: [String]?, of features: FeatureQuery) throws -> [(name: String, column: Int)] {
-    try (names ?? []).enumerated().map { index, name in
-      (name, try features.column(name, at: "/resultAttributeNames/\(index)"))
-    }
+    let names = names ?? []
+    return Array(zip(names, try features.columns(names, at: "resultAttributeNames")))
   }
 
   /// The attributes of a feature that are not null, as JSON.

@@ -55,6 +55,7 @@ package enum SourceService: SourceHandlers {
         let path = "/params/fields/\(index)/name"
         throw RPCError(.invalidParams, "The name at \(path) contains NUL.", path: path, expected: "a name without NUL")
       }
+      try QueryError.checkNames(fields.map(\.name.string)) { "/fields/\($0)/name" }
       return try plan(id: id, params.ifExists, in: &world) { _ in
         .columns(try ColumnSources.data(columns, fields: fields, in: reference, at: "/columns"))
       }

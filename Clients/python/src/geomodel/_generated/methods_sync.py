@@ -2772,7 +2772,7 @@ class FeatureMethods(SyncCaller):
             order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
                 (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            properties: The attributes to return; all when absent.
+            properties: The attributes to return, none twice; all when absent.
             return_geometry: Whether to return geometries. (default True)
             max_allowable_offset: Generalises lines and rings: positions are left out when that moves the
                 line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
@@ -3097,7 +3097,7 @@ class FeatureMethods(SyncCaller):
             offset: Number of related features in all groups together to skip. (at least 0; default 0)
             limit: Maximum number of related features in all groups together; a feature in two groups
                 counts twice. (in 0...100000; default 1000)
-            properties: The attributes of related features to return; all when absent.
+            properties: The attributes of related features to return, none twice; all when absent.
             return_geometry: Whether to return geometries. (default True)
             out_spatial_reference: The spatial reference of the geometries in the answer; that of the
                 related features when absent.
@@ -3120,6 +3120,7 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
                 features, only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3915,7 +3916,7 @@ class FeatureMethods(SyncCaller):
             planar: Whether distances are planar. (default False)
             return_azimuth: Whether to return azimuths; refused with `planar`, which has none. (default
                 False)
-            properties: The attributes to return; none when absent.
+            properties: The attributes to return, none twice; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -3939,6 +3940,7 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
                 features, only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -4081,8 +4083,8 @@ class FeatureMethods(SyncCaller):
             output: What is returned. (default "pairs")
             aggregates: With `counts`: statistics of the features that each is joined with. Their names
                 are unique. (at most 16 elements)
-            join_properties: With `pairs`: the attributes of the joined features to return; none when
-                absent.
+            join_properties: With `pairs`: the attributes of the joined features to return, none twice;
+                none when absent.
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -4449,8 +4451,8 @@ class FeatureMethods(SyncCaller):
             output: What is returned. (default "pairs")
             aggregates: With `counts`: statistics of the features that each is joined with. Their names
                 are unique. (at most 16 elements)
-            join_properties: With `pairs`: the attributes of the joined features to return; none when
-                absent.
+            join_properties: With `pairs`: the attributes of the joined features to return, none twice;
+                none when absent.
             driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
                 GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
                 it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
@@ -4659,7 +4661,7 @@ class FeatureMethods(SyncCaller):
             order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
                 (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            properties: The attributes to return; all when absent.
+            properties: The attributes to return, none twice; all when absent.
             return_geometry: Whether to return geometries. (default True)
             max_allowable_offset: Generalises lines and rings: positions are left out when that moves the
                 line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
@@ -5043,8 +5045,10 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
-            properties: The attributes to keep; all when absent.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
+            properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
             source: With `source`: its id; minted when absent.
@@ -5247,8 +5251,10 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
-            properties: The attributes to keep; all when absent.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
+            properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
             source: With `source`: its id; minted when absent.
@@ -5299,6 +5305,8 @@ class FeatureMethods(SyncCaller):
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
             TooManyGroupsError: The features have too many distinct values to group them within the memory
                 of a query.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
@@ -5428,8 +5436,10 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
-            properties: The attributes to keep; all when absent.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
+            properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
             source: With `source`: its id; minted when absent.
@@ -5611,8 +5621,10 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
-            properties: The attributes to keep; all when absent.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
+            properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
             source: With `source`: its id; minted when absent.
@@ -5787,8 +5799,10 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
-            properties: The attributes to keep; all when absent.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
+            properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
             source: With `source`: its id; minted when absent.
@@ -5961,8 +5975,10 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
-            properties: The attributes to keep; all when absent.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
+            properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
             source: With `source`: its id; minted when absent.
@@ -6142,8 +6158,10 @@ class FeatureMethods(SyncCaller):
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
             out_spatial_reference: The spatial reference in which the geometries are computed, and that of
-                the result; that of the features when absent. They are transformed as by `geometry/project`.
-            properties: The attributes to keep; all when absent.
+                the result; that of the features when absent. They are transformed as by `geometry/project`. A
+                file has it, and is refused where its format has not; without it, the file has the one that
+                `feature/export` gives it.
+            properties: The attributes to keep, none twice; all when absent.
             output: Where the result goes. (default "features")
             format: With `features`: the form. (default "geojson")
             source: With `source`: its id; minted when absent.
@@ -12216,7 +12234,7 @@ class LocatorMethods(SyncCaller):
                 default 0)
             offset: Number of places to skip. (in 0...100000; default 0)
             max_results: Maximum number of places. (in 1...1000; default 10)
-            result_attribute_names: The attributes to return; none when absent.
+            result_attribute_names: The attributes to return, none twice; none when absent.
             out_spatial_reference: The spatial reference of the points; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -12234,6 +12252,7 @@ class LocatorMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
                 features, only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -12501,7 +12520,7 @@ class LocatorMethods(SyncCaller):
             max_distance: Only places that are no further away than this. (metre; at least 0)
             offset: Number of places to skip. (in 0...100000; default 0)
             max_results: Maximum number of places. (in 1...1000; default 1)
-            result_attribute_names: The attributes to return; none when absent.
+            result_attribute_names: The attributes to return, none twice; none when absent.
             out_spatial_reference: The spatial reference of the points; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -12520,6 +12539,7 @@ class LocatorMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group or a raster has no
                 features, only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -14976,8 +14996,8 @@ class SourceMethods(SyncCaller):
             data: The GeoJSON object; this or `columns`.
             columns: The features in columns; `source/addColumns` adds more. Without `x` and `geometry`
                 the layer is a table.
-            fields: With columns: the types of attributes, in order; attributes that are not listed have
-                the types of their values. Values are not converted. (at most 65536 elements)
+            fields: With columns: the types of attributes, in order, none twice; attributes that are not
+                listed have the types of their values. Values are not converted. (at most 65536 elements)
             id: The new object's id; minted when absent.
             spatial_reference: The spatial reference of its coordinates; when absent that of a `crs`
                 member (GeoJSON 2008), else EPSG:4326.
@@ -14991,6 +15011,7 @@ class SourceMethods(SyncCaller):
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
