@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "7116f8ba97e468fb"
+  public static let hash = "dc68aefe1c14b484"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",
@@ -402,9 +402,9 @@ public enum WireProtocol {
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "keyField",
       "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause", "orderBy", "offset", "limit",
       "properties", "returnGeometry", "outSpatialReference"], required: ["keyField", "relatedField"],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
-      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .invalidGeometry, .contentModified]
+      errors: [.duplicateItem, .resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .task, since: "0.1.0",
@@ -454,7 +454,7 @@ public enum WireProtocol {
       params: ["layer", "overlay", "entitySource", "entityFeatures", "envelope", "geometry", "spatialRelationship",
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "locations",
       "limit", "offset", "maxDistance", "planar", "returnAzimuth", "properties"], required: ["locations"],
-      errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
+      errors: [.invalidGeometry, .outOfRange, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
@@ -532,11 +532,11 @@ public enum WireProtocol {
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "computedFields",
       "outSpatialReference", "properties", "output", "format", "source", "map", "scene", "layerId", "layerName",
       "file", "mend", "groupBy", "statistics"], required: [],
-      errors: [.unknownField, .tooManyGroups, .unknownSpatialReference, .libraryMissing, .resultTooLarge, .idExists,
-      .pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed,
-      .writerFailed, .unknownFormat, .noGeometry, .contentModified, .duplicateItem, .unknownId, .wrongKind,
-      .notLoaded, .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime,
-      .invalidGeometry]
+      errors: [.unknownField, .wrongFieldType, .tooManyGroups, .unknownSpatialReference, .libraryMissing,
+      .resultTooLarge, .idExists, .pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead,
+      .openFailed, .saveFailed, .writerFailed, .unknownFormat, .noGeometry, .contentModified, .duplicateItem,
+      .unknownId, .wrongKind, .notLoaded, .transformFailed, .expressionSyntax, .expressionType, .expressionTooDeep,
+      .noTime, .invalidTime, .invalidGeometry]
     ),
     MethodInfo(
       name: "feature/clip", domain: "feature", shape: .task, since: "0.5.0",
@@ -1228,8 +1228,8 @@ public enum WireProtocol {
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "searchText",
       "field", "weightField", "preferredSearchLocation", "minScore", "offset", "maxResults", "resultAttributeNames",
       "outSpatialReference"], required: ["searchText", "field"],
-      errors: [.invalidGeometry, .emptyGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
-      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      errors: [.invalidGeometry, .emptyGeometry, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
+      .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
@@ -1247,9 +1247,9 @@ public enum WireProtocol {
       "relation", "spatialReference", "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "location",
       "field", "maxDistance", "offset", "maxResults", "resultAttributeNames", "outSpatialReference"], required:
       ["location", "field"],
-      errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
-      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
-      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
+      errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .duplicateItem, .resultTooLarge, .unknownId,
+      .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",
@@ -1513,7 +1513,7 @@ public enum WireProtocol {
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",
       params: ["data", "columns", "fields", "id", "spatialReference", "ifExists"], required: [],
       errors: [.idExists, .openFailed, .readerFailed, .unknownSpatialReference, .libraryMissing, .unknownId,
-      .contentModified, .invalidItems, .columnLengths]
+      .contentModified, .duplicateItem, .invalidItems, .columnLengths]
     ),
     MethodInfo(
       name: "source/addColumns", domain: "source", shape: .command, since: "0.2.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"7116f8ba97e468fb"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.7","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"dc68aefe1c14b484"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does. Of no meaning for a shared server.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -732,7 +732,7 @@ public enum OpenRPCDocument {
 {"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
-{"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"properties","description":"The attributes to return, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings that are closer together than the offset may touch or cross afterwards.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
@@ -851,7 +851,7 @@ public enum OpenRPCDocument {
 "maxItems":16}},\#
 {"name":"offset","description":"Number of related features in all groups together to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of related features in all groups together; a feature in two groups counts twice.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
-{"name":"properties","description":"The attributes of related features to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"properties","description":"The attributes of related features to return, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"outSpatialReference","description":"The spatial reference of the geometries in the answer; that of the related features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryRelatedResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit","groups"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -866,6 +866,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -1103,7 +1104,7 @@ public enum OpenRPCDocument {
 {"name":"maxDistance","description":"Only features that are no further away than this, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
 {"name":"planar","description":"Whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"returnAzimuth","description":"Whether to return azimuths; refused with `planar`, which has none.","required":false,"schema":{"type":"boolean","default":false}},\#
-{"name":"properties","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"properties","description":"The attributes to return, none twice; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureNearestResult","schema":{"type":"object","required":["revision","counts","ids","distances","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "counts":{"type":"array","items":{"type":"integer"},\#
 "description":"The number of features that are returned for each place, in the order of the places."},\#
@@ -1120,6 +1121,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -1155,7 +1157,7 @@ public enum OpenRPCDocument {
 {"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
 {"name":"aggregates","description":"With `counts`: statistics of the features that each is joined with. Their names are unique.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
 "maxItems":16}},\#
-{"name":"joinProperties","description":"With `pairs`: the attributes of the joined features to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"joinProperties","description":"With `pairs`: the attributes of the joined features to return, none twice; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
 "x-unit":"byte"},\#
 {"name":"offset","description":"Number of pairs or features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
@@ -1287,7 +1289,7 @@ public enum OpenRPCDocument {
 {"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
 {"name":"aggregates","description":"With `counts`: statistics of the features that each is joined with. Their names are unique.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
 "maxItems":16}},\#
-{"name":"joinProperties","description":"With `pairs`: the attributes of the joined features to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"joinProperties","description":"With `pairs`: the attributes of the joined features to return, none twice; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`; `.shp`; `.kml`; `.gpx`.","required":false,"schema":{"type":"string","maxLength":32}},\#
 {"name":"ifExists","description":"What to do when a file of that name exists.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
 {"name":"layerName","description":"The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":256}},\#
@@ -1355,7 +1357,7 @@ public enum OpenRPCDocument {
 {"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
-{"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"properties","description":"The attributes to return, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings that are closer together than the offset may touch or cross afterwards.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
@@ -1486,8 +1488,8 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1561,8 +1563,8 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1600,6 +1602,7 @@ public enum OpenRPCDocument {
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
 {"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
@@ -1627,8 +1630,8 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1691,8 +1694,8 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1753,8 +1756,8 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1815,8 +1818,8 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1879,8 +1882,8 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"properties","description":"The attributes to keep; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"The spatial reference in which the geometries are computed, and that of the result; that of the features when absent. They are transformed as by `geometry/project`. A file has it, and is refused where its format has not; without it, the file has the one that `feature/export` gives it.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"properties","description":"The attributes to keep, none twice; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"output","description":"Where the result goes.","required":false,"schema":{"$ref":"#/components/schemas/DerivedTarget","default":"features"}},\#
 {"name":"format","description":"With `features`: the form.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"source","description":"With `source`: its id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -3565,7 +3568,7 @@ public enum OpenRPCDocument {
 {"name":"minScore","description":"The lowest score that is returned; 80 leaves out names with edits.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0}},\#
 {"name":"offset","description":"Number of places to skip.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":0}},\#
 {"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":10}},\#
-{"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"resultAttributeNames","description":"The attributes to return, none twice; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"outSpatialReference","description":"The spatial reference of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the points."},\#
@@ -3577,6 +3580,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -3659,7 +3663,7 @@ public enum OpenRPCDocument {
 "x-unit":"metre"},\#
 {"name":"offset","description":"Number of places to skip.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":0}},\#
 {"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
-{"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"resultAttributeNames","description":"The attributes to return, none twice; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"outSpatialReference","description":"The spatial reference of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorReverseGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the points."},\#
@@ -3671,6 +3675,7 @@ public enum OpenRPCDocument {
 {"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group or a raster has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -4423,7 +4428,7 @@ public enum OpenRPCDocument {
 {"name":"gdp_md_est","type":"integer"}]}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"source/openInline","summary":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns.","description":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its only layer is named `inline`, or by the collection's `name`. Of a geometry in which only some positions have Z, that of the others is unknown: GeoJSON results have no Z of it. Texts keep a NUL, except where the data are unusual, for example by values of several types in one field: GDAL reads these, and ends texts there.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"data","description":"The GeoJSON object; this or `columns`.","required":false,"schema":{}},\#
 {"name":"columns","description":"The features in columns; `source/addColumns` adds more. Without `x` and `geometry` the layer is a table.","required":false,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
-{"name":"fields","description":"With columns: the types of attributes, in order; attributes that are not listed have the types of their values. Values are not converted.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
+{"name":"fields","description":"With columns: the types of attributes, in order, none twice; attributes that are not listed have the types of their values. Values are not converted.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
 "maxItems":65536}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of its coordinates; when absent that of a `crs` member (GeoJSON 2008), else EPSG:4326.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
@@ -4434,6 +4439,7 @@ public enum OpenRPCDocument {
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
 {"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -6027,7 +6033,7 @@ public enum OpenRPCDocument {
 "name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name among the results. When absent: the type and the field, such as `mean_population`, or `count` without a field. Two percentiles of a field need names."}},\#
 "examples":[{"type":"mean","field":"population"}],"x-since":"0.2.0","x-domain":"feature"},\#
 "ComputedField":{"title":"ComputedField","description":"An attribute that only the request has, computed for each feature that matches.","type":"object","required":["name","expression"],"properties":{"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name, which no attribute and no other computed field has."},\#
-"expression":{"$ref":"#/components/schemas/Expression","description":"Its value. Its properties are the attributes of the features and the computed fields before it."}},\#
+"expression":{"$ref":"#/components/schemas/Expression","description":"Its value. Its properties are the attributes of the features and the computed fields before it. The attribute has the type that they determine, with or without values; arithmetic gives integers where all values are."}},\#
 "examples":[{"name":"density","expression":"population / (S_AREA(geometry) / 1e6)"}],"x-since":"0.3.0","x-domain":"feature"},\#
 "StatisticRecords":{"title":"StatisticRecords","description":"A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` has the statistics by their names.","type":"array","items":{"type":"object"},\#
 "examples":[[{"group":{"country":"France"},\#
@@ -6062,7 +6068,7 @@ public enum OpenRPCDocument {
 "layerName":{"type":"string","minLength":1,"maxLength":256,"description":"The name of the layer in the file, as in `feature/export`."}},\#
 "examples":[{"path":"near.gpkg"}],"x-since":"0.5.0","x-domain":"feature"},\#
 "DerivedFeatures":{"title":"DerivedFeatures","description":"Features that were made, or where they are.","type":"object","required":["revision","spatialReference","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the features that they were made of; with a source the world's revision after this."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Their spatial reference."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Their spatial reference; of a file its own."},\#
 "count":{"type":"integer","minimum":0,"description":"Their number."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"The features, with the format `geojson`."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features, with the format `columns`."},\#
@@ -7766,7 +7772,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
 "found":{"type":"string","description":"The text found there."}}},\#
 "x-since":"0.1.0"},\#
-"tooExpensive":{"code":-31063,"message":"Relations of geometries in it cost more than one message may spend: their segments cross too often, or their parts are too many.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
+"tooExpensive":{"code":-31063,"message":"What is computed with geometries in it costs more than one message may spend: their segments cross too often, or their parts are too many, or an area around them (`S_BUFFER`) has too many positions.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
 "x-data":{"type":"object","properties":{"method":{"type":"string","description":"The task that does it."}}},\#
 "x-since":"0.3.0"},\#
 "engineFailed":{"code":-31064,"message":"The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).","data":{"kind":"engineFailed","signal":6},\#

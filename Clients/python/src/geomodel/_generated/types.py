@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "7116f8ba97e468fb"
+PROTOCOL_HASH = "dc68aefe1c14b484"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2408,7 +2408,10 @@ class ComputedField(TypedDict):
     name: str
     """Its name, which no attribute and no other computed field has. (1 to 1024 characters)"""
     expression: Expression
-    """Its value. Its properties are the attributes of the features and the computed fields before it."""
+    """Its value. Its properties are the attributes of the features and the computed fields before it. The
+    attribute has the type that they determine, with or without values; arithmetic gives integers where all
+    values are.
+    """
 
 
 StatisticRecords = Any
@@ -2520,7 +2523,7 @@ class DerivedFeatures(TypedDict):
     least 0)
     """
     spatialReference: SpatialReference
-    """Their spatial reference."""
+    """Their spatial reference; of a file its own."""
     count: int
     """Their number. (at least 0)"""
     features: FeatureList
