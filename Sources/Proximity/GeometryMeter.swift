@@ -56,6 +56,7 @@ public struct GeometryMeter: Sendable {
       return reference == .wgs84 ? area : try transformer.transform(area, from: .wgs84, to: reference)
     } catch {
       if case GeodeticError.tooManyPositions = error { RelationAllowance.fail(.tooManyPositions) }
+      if case EngineError.engineFailed(let signal) = error { RelationAllowance.fail(.engineFailed(signal: signal)) }
       return nil
     }
   }
