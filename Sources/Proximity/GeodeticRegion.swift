@@ -53,7 +53,8 @@ public struct GeodeticRegion {
       areas = try tracer.densified(valid, curve, .deviation(deviation * 0.8)).cut(at: Seam(west: -180, width: 360))
     }
     guard distance != 0, distance > 0 || !areas.isEmpty else { return distance == 0 ? areas : .polygon([]) }
-    let outlines = distance > 0 ? outline ?? geometry : mends ? valid : outline ?? geometry.part(ofDimension: 2)
+    let isMended = try distance < 0 && mends && outline.map { try GeometryEngine.validity(of: $0) } != .valid
+    let outlines = isMended ? valid : outline ?? (distance > 0 ? geometry : geometry.part(ofDimension: 2))
     let around = try shapes.around(outlines, abs(distance))
     if areas.isEmpty, around.count == 1, case .polygon(let rings) = around[0], rings.count == 1 { return around[0] }
     let union = GeometryOperation(.union, mends: true)

@@ -16,11 +16,12 @@ extension GeometryProjector {
     return try moved.edge.map { try beforeCut(moved.geometry).cut(at: $0).withRightHandRings } ?? moved.geometry
   }
 
-  /// Cut in the source where the target's world has an edge that is no straight line; unchanged for other targets. The pieces end a
-  /// hundredth of a millimetre before the edge, as PROJ takes what is on it for either side.
+  /// Cut in the source where the target's world has an edge that is no straight line; unchanged for other targets. What ends at
+  /// the edge does so a hundredth of a millimetre before it, as PROJ takes what is on it for either side.
   func cutAtCurvedEdge(_ geometry: Geometry) throws(EngineError) -> Geometry {
-    guard let curvedEdge, geometry.dimension > 0, let box = geometry.envelope, curvedEdge.exceeds(box) else { return geometry }
+    guard let curvedEdge, geometry.dimension > 0, let box = geometry.envelope, curvedEdge.reaches(box) else { return geometry }
     let margin = curvedEdge.width * 3e-13
-    return try geometry.cut(at: curvedEdge).withRightHandRings.mapX { min(max($0, curvedEdge.west + margin), curvedEdge.east - margin) }
+    let pieces = curvedEdge.exceeds(box) ? try geometry.cut(at: curvedEdge).withRightHandRings : geometry
+    return pieces.mapX { min(max($0, curvedEdge.west + margin), curvedEdge.east - margin) }
   }
 }

@@ -21,6 +21,8 @@ struct Globe: Sendable {
   let backward: GeometryProjector?
   /// Whether the reference is a projection.
   let isProjected: Bool
+  /// Whether it has an edge that is curved: areas end there, whatever is around them.
+  private var hasEdge: Bool { backward?.curvedEdge != nil }
 
   init(_ reference: SpatialReference, in world: World) {
     (self.reference, transformer, geodesy) = (reference, world.transformer, world.geodesy)
@@ -58,13 +60,13 @@ struct Globe: Sendable {
   /// reference where no side is longer than it looks.
   func located(_ geometry: Geometry) throws -> (geometry: Geometry, isTurned: Bool) {
     guard geometry.dimension == 2, let found = try projector?.unbroken(geometry, checking: {}) else { return (try placed(geometry), false) }
-    return (found.geometry, found.edge != nil)
+    return (found.geometry, found.edge != nil && !hasEdge)
   }
 
   /// A geometry placed on WGS 84; of an area that is turned, its rings.
   func outlined(_ geometry: Geometry) throws -> Geometry {
     guard geometry.dimension == 2, let found = try projector?.unbroken(geometry, checking: {}) else { return try placed(geometry) }
-    return found.edge == nil ? found.geometry : try placed(.multiLineString(geometry.polygons.flatMap(\.self)))
+    return found.edge == nil || hasEdge ? found.geometry : try placed(.multiLineString(geometry.polygons.flatMap(\.self)))
   }
 
   /// A geometry placed to make something of it: an error before that if there is no such latitude.
@@ -81,9 +83,12 @@ struct Globe: Sendable {
     guard let backward else {
       return reference == .wgs84 ? geometry : try transformer.transform(geometry, from: .wgs84, to: reference)
     }
-    let isCut = geometry.dimension == 2 && !backward.keepsEdge && geometry.envelope.map { $0.xMin == -180 && $0.xMax == 180 } ?? false
-    let moved = try backward.pieces(isCut && backward.curvedEdge == nil ? geometry.mapPositions(\.withSharedSeam) : geometry)
-    guard isCut else { return moved }
+    let seam = Seam(west: -180, width: 360)
+    guard geometry.dimension == 2, let box = geometry.envelope, seam.reaches(box) else { return try backward.pieces(geometry) }
+    let isCut = !backward.keepsEdge && box.xMin == -180 && box.xMax == 180
+    let moved = try backward.pieces(isCut && !hasEdge ? geometry.mapPositions(\.withSharedSeam) : geometry)
+    // What is a rounding error beside the edge may be on it in other coordinates, and touch it there.
+    guard try isCut || GeometryEngine.validity(of: moved) != .valid && GeometryEngine.validity(of: geometry) == .valid else { return moved }
     return try GeometryCalculator()(GeometryOperation(.union, mends: true), [moved]).geometries[0].part(ofDimension: 2)
   }
 
