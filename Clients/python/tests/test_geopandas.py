@@ -182,6 +182,13 @@ class RealFrameTests(unittest.TestCase):
         self.assertEqual((found.crs, len(found), list(found.index)), (utm.crs, 1, [0]))
         self.assertTrue(shapely.equals_exact(found.geometry.iloc[0], utm.geometry.iloc[0], 1e-6))
 
+    def test_columns_of_no_rows_keep_their_types(self) -> None:
+        self.server.source.add(self.some(3), id="s")
+        self.server.layer.add(map="m", source="s", id="l")
+        self.server.layer.load(layer="l")
+        none = geomodel.to_geodataframe(self.server, layer="l", where_clause="n > 9")
+        self.assertEqual((len(none), [none[name].dtype.kind for name in "nfs"]), (0, ["i", "f", "O"]))
+
     def test_in_and_out_again(self) -> None:
         shapes = [
             shapely.Point(1, 2), shapely.Point(1, 2, 3), shapely.Point(), None, shapely.box(0, 0, 1, 1),

@@ -73,10 +73,24 @@ extension World {
     return try expression.placed(
       GeometryPlacement(
         yRange: info?.kind == .geographic ? -90...90 : nil, worldWidth: wrap?.width,
-        meter: target.flatMap { GeometryMeter($0, transformer, geodesy)?.measure }, maker: maker(target, own), postpones: postpones,
+        meter: target.flatMap { meter($0, own) }, maker: maker(target, own), postpones: postpones,
         transformed: { try? transformer.transform($0, from: given, to: reference) },
         shifts: { own?.shifts(of: $0, over: extent) ?? [0] },
         turns: turns, seam: own?.seam))
+  }
+
+  /// Measures geometries in a reference: in a plane that goes around the world, distances by the shorter way.
+  private func meter(_ info: SpatialReferenceInfo, _ wrap: WorldWrap?) -> GeometryPlacement.Meter? {
+    guard let meter = GeometryMeter(info, transformer, geodesy) else { return nil }
+    guard info.kind == .projected, let width = wrap?.width, let metres = info.metersPerUnit else { return meter.measure }
+    return { measure, first, second in
+      let own = meter.measure(measure, first, second)
+      guard measure == .distance, let own, let second, let a = first.envelope, let b = second.envelope else { return own }
+      return [-width, width].reduce(own) { nearest, turn in
+        guard max(0, b.xMin + turn - a.xMax, a.xMin - b.xMax - turn) * metres < nearest else { return nearest }
+        return meter.measure(.distance, first, second.mapX { $0 + turn }).map { min($0, nearest) } ?? nearest
+      }
+    }
   }
 
   /// Makes geometries in a reference; without one only centroids.

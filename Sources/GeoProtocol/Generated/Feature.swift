@@ -128,7 +128,8 @@ public enum FeatureProtocol {
     case features
     /// The format keeps no ids.
     case ids
-    /// The format does not state the spatial reference.
+    /// The format does not state the spatial reference, or not all of it: a shapefile no shift of the datum, and no
+    /// projection that Esri does not have.
     case spatialReference
     /// M was left out of `count` geometries.
     case measures

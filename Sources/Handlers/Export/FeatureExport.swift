@@ -112,7 +112,7 @@ struct FeatureExport: Sendable {
     let isPlaced = params.envelope != nil || params.geometry != nil || params.whereClause != nil || params.computedFields != nil
     let isMistaken = params.spatialReference != nil && params.outSpatialReference == nil && !isPlaced
     let warnings = (isMistaken ? ["spatialReference is of no geometry here; outSpatialReference is that of the file."] : []) + report.warnings
-    if hasGeometry, !format.states(output.reference) { differences.append(.init(kind: .spatialReference)) }
+    if hasGeometry, !format.states(output.reference) || format == .shapefile && !output.isInEsrisDialect { differences.append(.init(kind: .spatialReference)) }
     return Result(
       revision: revision, path: path, driver: format.rawValue,
       layerName: format.record.namesLayers ? report.layerName ?? name : nil,

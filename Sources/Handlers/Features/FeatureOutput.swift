@@ -55,6 +55,9 @@ struct FeatureOutput: Sendable {
     self.selection = selection
   }
 
+  /// Whether Esri's dialect of WKT has all of the reference, or there is none.
+  var isInEsrisDialect: Bool { (try? transformer.esriWKT(of: reference)).flatMap { $0 }.map { !$0.contains("CRS[") } ?? true }
+
   /// The output by one transformation everywhere.
   func choosing(_ choice: TransformationChoice) throws -> (output: FeatureOutput, transformation: Transformation) {
     var output = self

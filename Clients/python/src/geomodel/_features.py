@@ -141,4 +141,5 @@ def _values(parts: list[Any], kind: str) -> Any:
         except (ValueError, OverflowError):
             # Values that pandas cannot hold stay text.
             return pandas.array(values, dtype=object)
-    return values
+    # An empty list would be a column of numbers.
+    return values or numpy.empty(0, dtype=object)

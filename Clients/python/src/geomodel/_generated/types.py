@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "dc68aefe1c14b484"
+PROTOCOL_HASH = "87b8f2bc601ef9f2"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2278,7 +2278,8 @@ ExportDifferenceKind = Literal[
 `features`: `count` features without a geometry, or with an empty one, were left out: the index of the format
 has no place for them, or this version of GDAL does not write them.
 `ids`: The format keeps no ids.
-`spatialReference`: The format does not state the spatial reference.
+`spatialReference`: The format does not state the spatial reference, or not all of it: a shapefile no shift of
+the datum, and no projection that Esri does not have.
 `measures`: M was left out of `count` geometries.
 `fieldName`: The field `field` has the name `name` in the file: the format does not distinguish case, has no
 such names, or means another field by it; or readers of `CSV` take a line break in a name for the end of the
