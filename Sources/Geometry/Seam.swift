@@ -22,6 +22,11 @@ public struct Seam: Hashable, Sendable {
   /// Whether a box goes on beyond the edge.
   public func exceeds(_ box: Envelope) -> Bool { box.xMin < west - tolerance || box.xMax > east + tolerance }
 
+  /// Whether the edge, in any turn of the world, is within a box.
+  public func crosses(_ box: Envelope) -> Bool {
+    ((box.xMin + tolerance - west) / width).rounded(.down) < ((box.xMax - tolerance - west) / width).rounded(.up) - 1
+  }
+
   /// Whether a box goes around the world.
   public func isGirdled(by box: Envelope) -> Bool { box.width >= width - tolerance }
 

@@ -160,10 +160,11 @@ struct GeometryBatch: Sendable {
   func made(
     _ worker: Worker, _ body: @Sendable (_ index: Int, _ geometry: Geometry, borrowing GeometryCalculator) throws -> Geometry
   ) throws -> GeometryProtocol.GeometryResult {
-    answer(try results(worker, size: { $0.byteCount }, body))
+    try answer(results(worker, size: { $0.byteCount }, body))
   }
 
-  func answer(_ results: [Result<Geometry, RPCError>?]) -> GeometryProtocol.GeometryResult {
+  func answer(_ results: [Result<Geometry, RPCError>?]) throws -> GeometryProtocol.GeometryResult {
+    if form == .one, case .failure(let error) = results.first ?? nil { throw error }
     let made = results.map { try? $0?.get() }
     switch form {
     case .one: return .init(geometry: made.first?.map(Wire.opaque))

@@ -21,7 +21,31 @@ extension GeometryProjector {
   func cutAtCurvedEdge(_ geometry: Geometry) throws(EngineError) -> Geometry {
     guard let curvedEdge, geometry.dimension > 0, let box = geometry.envelope, curvedEdge.reaches(box) else { return geometry }
     let margin = curvedEdge.width * 3e-13
-    let pieces = curvedEdge.exceeds(box) ? try geometry.cut(at: curvedEdge).withRightHandRings : geometry
+    var pieces = geometry
+    if curvedEdge.exceeds(box) {
+      pieces = try geometry.cut(at: curvedEdge).withRightHandRings
+      if curvedEdge.crosses(box) { pieces = pieces.following(curvedEdge) }
+    }
     return pieces.mapX { min(max($0, curvedEdge.west + margin), curvedEdge.east - margin) }
+  }
+}
+
+extension Geometry {
+  /// With positions along sides on an edge, a quarter of a degree or less apart: where the edge is curved, it is within 20 metres of them.
+  fileprivate func following(_ edge: Seam) -> Geometry {
+    guard dimension == 2 else { return self }
+    return mapPositions { ring in
+      var values: [Double] = []
+      let points = ring.values
+      for base in stride(from: 0, to: points.count, by: ring.stride) {
+        values += points[base..<base + ring.stride]
+        guard base + ring.stride < points.count, points[base] == points[base + ring.stride], edge.isOn(points[base]) else { continue }
+        let steps = (abs(points[base + ring.stride + 1] - points[base + 1]) / edge.width * 1440).rounded(.up)
+        for step in stride(from: 1, to: steps, by: 1) {
+          values += (base..<base + ring.stride).map { points[$0] + (points[$0 + ring.stride] - points[$0]) * step / steps }
+        }
+      }
+      return Positions(values: values, hasZ: ring.hasZ, hasM: ring.hasM)
+    }
   }
 }

@@ -164,7 +164,7 @@ extension GeometryService {
           geometry, distances[index], GeodeticCurve(params.curve), within: params.maxDeviation,
           mends: params.mend, on: globe, worker, calculate)
       }
-      guard params.together else { return batch.answer(made.map { made in made.map { made in made.flatMap { geometry in back(geometry, globe) } } }) }
+      guard params.together else { return try batch.answer(made.map { made in made.map { made in made.flatMap { geometry in back(geometry, globe) } } }) }
       let whole = try GeometryUnion(mends: true)(made.compactMap { try? $0?.get() }, worker)
       var answer = batch.answer(together: try globe.back(whole))
       answer.failures = GeometryBatch.failures(made)

@@ -113,7 +113,7 @@ package enum GeometryService: GeometryHandlers {
       let results = try batch.results(worker, size: { $0.byteCount }) { index, geometry, calculate in
         try GeometryUnion.buffered(geometry, .buffer(distances[index], params, mends: params.mend), worker, calculate)
       }
-      guard params.together else { return batch.answer(results) }
+      guard params.together else { return try batch.answer(results) }
       var answer = batch.answer(together: try GeometryUnion(mends: params.mend)(results.compactMap { try? $0?.get() }, worker))
       answer.failures = GeometryBatch.failures(results)
       return answer

@@ -8128,8 +8128,9 @@ class GeometryMethods(AsyncCaller):
         edge of the world, as from 170 to 190 degrees, does so there, too, and one across the antimeridian in
         a reference that does not go around the world is cut there (RFC 7946, section 3.1.9). From degrees or
         a cylindrical projection to one of the whole world whose edge is curved (EPSG:8857, ESRI:54030) it is
-        cut at that edge. Other references (EPSG:3832) have the positions of what crosses their edge on both
-        sides of it; `geometry/normalize` cuts in degrees before.
+        cut at that edge, along which areas then have positions a quarter of a degree apart. Other references
+        (EPSG:3832) have the positions of what crosses their edge on both sides of it; `geometry/normalize`
+        cuts in degrees before.
 
         Args:
             out_spatial_reference: The other spatial reference.
