@@ -19,6 +19,8 @@ public struct GeometryProjector: Sendable {
   private let poles: ClosedRange<Double>
   /// Where the source is to be cut before it is transformed, for a target of the whole world whose edge is no straight line.
   public let curvedEdge: Seam?
+  /// For such a target and a source that is no such world: the way by degrees, in which there is a place to cut at.
+  public let detour: Detour?
 
   public init(
     from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
@@ -30,6 +32,7 @@ public struct GeometryProjector: Sendable {
     sourceWrap = wrap.map { own?.hasEdge(of: $0, source, target, transformer) ?? false } ?? true ? own : nil
     poles = Self.poles(of: to, transformer)
     curvedEdge = wrap == nil ? own.flatMap { to.curvedEdge($0, of: source, transformer) } : nil
+    detour = wrap == nil && curvedEdge == nil ? try Detour(from: source, to: to, transformer) : nil
   }
 
   /// The range is unbounded if the poles have no coordinates.
@@ -77,10 +80,36 @@ public struct GeometryProjector: Sendable {
 
   /// Whether something in a box of the source may go on beyond the edge of the target's world, or be cut there.
   public func mayCross(_ box: Envelope) -> Bool {
-    guard let wrap else { return curvedEdge?.exceeds(box) ?? false }
+    guard let wrap else {
+      guard let detour else { return curvedEdge?.exceeds(box) ?? false }
+      return (try? transformer.bounds(of: box, from: source, to: .wgs84)).map { $0.xMin > $0.xMax || detour.edge.exceeds($0) } ?? true
+    }
     if let sourceWrap { return sourceWrap.seam.exceeds(box) }
     guard let bounds = try? transformer.bounds(of: box, from: source, to: target) else { return true }
     return bounds.xMin > bounds.xMax || bounds.width > wrap.width / 4
+  }
+
+  /// From a reference to degrees, and from there to a world with a curved edge.
+  public final class Detour: Sendable {
+    public let toDegrees: GeometryProjector
+    public let fromDegrees: GeometryProjector
+    /// In degrees.
+    public let edge: Seam
+    /// x in the middle of the world: what lies on one side of it does not cross the edge.
+    private let middle: Double
+
+    /// Nil if the target is no world with a curved edge.
+    fileprivate init?(from source: SpatialReference, to target: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) throws(TransformError) {
+      guard source != .wgs84, target.mayHaveCurvedEdge else { return nil }
+      fromDegrees = try GeometryProjector(from: .wgs84, to: target.reference, transformer)
+      guard let edge = fromDegrees.curvedEdge else { return nil }
+      self.edge = edge
+      toDegrees = try GeometryProjector(from: source, to: .wgs84, transformer)
+      middle = try transformer.transform(Point(x: edge.west + edge.width / 2, y: 0), from: .wgs84, to: target.reference).x
+    }
+
+    /// Whether a box in the target may be that of something across the edge.
+    public func mayCross(_ box: Envelope) -> Bool { box.xMin < middle && box.xMax > middle }
   }
 
   private func unwrapped(_ moved: Geometry, of geometry: Geometry, _ wrap: WorldWrap) -> Geometry {
@@ -139,10 +168,14 @@ public struct GeometryProjector: Sendable {
 }
 
 extension SpatialReferenceInfo {
+  fileprivate var mayHaveCurvedEdge: Bool {
+    kind == .projected && areaOfUse.map { $0.unrolled(around: 360).width > 359.9 } ?? true
+  }
+
   /// The edge of a projection of the whole world that is not cylindrical, but begins and ends at a meridian, as a seam of a reference
   /// that goes around the world.
   fileprivate func curvedEdge(_ wrap: WorldWrap, of source: SpatialReference, _ transformer: any CoordinateTransformer) -> Seam? {
-    guard kind == .projected, !wrap.isTilted, areaOfUse.map({ $0.unrolled(around: 360).width > 359.9 }) ?? true else { return nil }
+    guard mayHaveCurvedEdge, !wrap.isTilted else { return nil }
     // Not on the equator, where azimuthal projections end there as well.
     func x(_ longitude: Double) -> Double? {
       try? transformer.transform(Point(x: longitude, y: 45), from: .wgs84, to: reference).x

@@ -123,7 +123,7 @@ struct FeatureOutput: Sendable {
     guard changesGeometries else { return .own }
     guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
     do {
-      let moved = try projector.map { try $0.unbroken($0.cutAtCurvedEdge(geometry), checking: check) } ?? (geometry: geometry, edge: nil)
+      let moved = try projector?.uncut(geometry, checking: check) ?? (geometry: geometry, edge: nil)
       let reduced = try maxAllowableOffset.map { try moved.geometry.generalized($0, checking: check) } ?? moved.geometry
       return .given(try (seam ?? moved.edge).map { try reduced.cut(at: $0) } ?? reduced)
     } catch let error as TransformError {

@@ -12,8 +12,17 @@ extension GeometryProjector {
   func pieces(
     _ geometry: Geometry, checking check: () throws -> Void = {}, beforeCut: (Geometry) throws -> Geometry = { $0 }
   ) throws -> Geometry {
-    let moved = try unbroken(cutAtCurvedEdge(geometry), checking: check)
+    let moved = try uncut(geometry, checking: check)
     return try moved.edge.map { try beforeCut(moved.geometry).cut(at: $0).withRightHandRings } ?? moved.geometry
+  }
+
+  /// The geometry with the edge at which it is still to be cut, if it crosses that of the target's world; cut already where that is curved.
+  func uncut(_ geometry: Geometry, checking check: () throws -> Void = {}) throws -> (geometry: Geometry, edge: Seam?) {
+    let moved = try unbroken(cutAtCurvedEdge(geometry), checking: check)
+    guard let detour, geometry.dimension > 0, let box = moved.geometry.envelope, detour.mayCross(box) else { return moved }
+    let inDegrees = try detour.toDegrees.unbroken(geometry, checking: check).geometry
+    guard let box = inDegrees.envelope, detour.edge.exceeds(box) else { return moved }
+    return (try detour.fromDegrees.pieces(inDegrees, checking: check), nil)
   }
 
   /// Cut in the source where the target's world has an edge that is no straight line; unchanged for other targets. What ends at
