@@ -8126,11 +8126,10 @@ class GeometryMethods(AsyncCaller):
         Positions are transformed one by one. Where the other reference goes around the world, as degrees and
         EPSG:3857 do, nothing in one piece becomes a band around it: a line or polygon that goes on beyond the
         edge of the world, as from 170 to 190 degrees, does so there, too, and one across the antimeridian in
-        a reference that does not go around the world is cut there (RFC 7946, section 3.1.9). From degrees or
-        a cylindrical projection to one of the whole world whose edge is curved (EPSG:8857, ESRI:54030) it is
-        cut at that edge, along which areas then have positions a quarter of a degree apart. Other references
-        (EPSG:3832) have the positions of what crosses their edge on both sides of it; `geometry/normalize`
-        cuts in degrees before.
+        a reference that does not go around the world is cut there (RFC 7946, section 3.1.9). In a projection
+        of the whole world whose edge is curved (EPSG:8857, ESRI:54030) it is cut at that edge, along which
+        areas then have positions a quarter of a degree apart. Other references (EPSG:3832) have the positions
+        of what crosses their edge on both sides of it; `geometry/normalize` cuts in degrees before.
 
         Args:
             out_spatial_reference: The other spatial reference.

@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "ac7f98747cdc9d6c"
+PROTOCOL_HASH = "7314d5d9b7dd059e"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
