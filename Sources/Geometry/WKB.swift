@@ -41,7 +41,7 @@ public enum WKB {
       let number = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
       return bytes[0] == 1 ? number.littleEndian : number.bigEndian
     }
-    guard integer(at: 1) & Flag.srid != 0, case let number = integer(at: 5), number != 0 else { return nil }
+    guard integer(at: 1) & Flag.srid != 0, case let number = Int32(bitPattern: integer(at: 5)), number > 0 else { return nil }
     return Int(number)
   }
 

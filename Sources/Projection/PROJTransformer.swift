@@ -111,13 +111,38 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
       defer { pool.giveBack(context) }
       let operation =
         if let choice { try context.operation(from: from, to: to, choice).operation } else { try context.operation(from: from, to: to) }
-      let step = stride * MemoryLayout<Double>.stride
-      _ = context.proj.pointee.proj_errno_reset(operation)
-      _ = context.proj.pointee.proj_trans_generic(
-        operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
-        hasZ ? count : 0, nil, 0, 0)
+      func run(_ base: UnsafeMutablePointer<Double>, _ count: Int) {
+        let step = stride * MemoryLayout<Double>.stride
+        _ = context.proj.pointee.proj_errno_reset(operation)
+        _ = context.proj.pointee.proj_trans_generic(
+          operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
+          hasZ ? count : 0, nil, 0, 0)
+      }
+      let given = one.isProjectedWorld ? Array(values) : []
+      run(base, count)
+      for start in Swift.stride(from: 0, to: given.count / stride * stride, by: stride)
+      where !(base[start].isFinite && base[start + 1].isFinite) && given[start].isFinite {
+        retry(given[start..<start + stride]) { position in
+          run(position, 1)
+          guard position[0].isFinite && position[1].isFinite else { return false }
+          base.advanced(by: start).update(from: position, count: stride)
+          return true
+        }
+      }
     }
     return true
+  }
+
+  /// Tries a position on the edge of the world nearer to its middle: where the edge is curved, PROJ takes rounding errors for what is
+  /// beyond it, also of positions of its own. At most two millimetres.
+  private func retry(_ position: ArraySlice<Double>, _ body: (UnsafeMutablePointer<Double>) -> Bool) {
+    for (x, y) in [(1 - 1e-12, 1), (1 - 1e-12, 1 - 1e-12), (1 - 1e-10, 1 - 1e-10)] {
+      var moved = Array(position)
+      moved[0] *= x
+      moved[1] *= y
+      let isFound = moved.withUnsafeMutableBufferPointer { $0.baseAddress.map(body) ?? true }
+      if isFound { return }
+    }
   }
 
   public func convertHeights(
@@ -247,5 +272,12 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let geodesic = try Geodesic.wgs84.get()
     for (index, point) in line.points.enumerated() { try Geodesic.check(point, index) }
     return geodesic.measure(line, isRing: isRing)
+  }
+}
+
+extension SpatialReferenceInfo {
+  /// Whether it is a projection of the whole world, for all that its area of use says.
+  fileprivate var isProjectedWorld: Bool {
+    kind == .projected && reference != .webMercator && areaOfUse.map { $0.xMin <= -180 && $0.xMax >= 180 } ?? true
   }
 }

@@ -185,11 +185,26 @@ enum EsriGeometry {
       }
     }
     let geometry = try shape(value, check)
+    var hasZ = false
+    geometry.forEachPositions { hasZ = hasZ || $0.hasZ }
+    if hasZ, let horizontal = reference, let height = try vertical(given) {
+      reference = SpatialReference("\(horizontal.definition)+\(height)")
+    }
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.error(expected: fault.expected)) }
     return (geometry, reference)
   }
 
+  /// The code of heights, of EPSG: Esri's own have no horizontal reference of EPSG's with which they are one.
+  private static func vertical(_ given: JSONValue) throws(JSONError) -> Int? {
+    let code = given["latestVcsWkid"].isPresent ? given["latestVcsWkid"] : given["vcsWkid"]
+    guard code.isPresent, case let number = try code.integer(), (1...32767).contains(number) else { return nil }
+    return number
+  }
+
   private static func shape(_ value: JSONValue, _ check: () throws -> Void) throws -> Geometry {
+    for name: StaticString in ["curveRings", "curvePaths"] where value[name].isPresent {
+      throw WireFault(.invalidGeometry, value[name].error(expected: "straight sides: arcs and curves are not read"))
+    }
     let hasZ = try value["hasZ"].isPresent && value["hasZ"].bool()
     let hasM = try value["hasM"].isPresent && value["hasM"].bool()
     func positions(_ run: JSONValue) throws -> Positions {
@@ -217,13 +232,25 @@ enum EsriGeometry {
       return lines.count == 1 ? .lineString(lines[0]) : .multiLineString(lines)
     }
     if value["points"].isPresent { return .multiPoint(try positions(value["points"])) }
+    if value["xmin"].isPresent { return try envelope(value) }
     let x = value["x"]
     // That of an empty point.
     if x.isNull || isNaN(x) { return .point(nil) }
     guard let x = x.number, let y = value["y"].number else {
-      throw WireFault(.invalidGeometry, value.error(expected: "numbers `x` and `y`, `points`, `paths` or `rings`"))
+      throw WireFault(.invalidGeometry, value.error(expected: "numbers `x` and `y`, `points`, `paths`, `rings`, or `xmin`, `ymin`, `xmax` and `ymax`"))
     }
     return .point(Point(x: x, y: y, z: try ordinate(value["z"]), m: try ordinate(value["m"])))
+  }
+
+  /// A polygon in two dimensions; empty if `xmin` is NaN.
+  private static func envelope(_ value: JSONValue) throws -> Geometry {
+    if isNaN(value["xmin"]) { return .polygon([]) }
+    let box = Envelope(
+      xMin: try value["xmin"].double(), yMin: try value["ymin"].double(), xMax: try value["xmax"].double(), yMax: try value["ymax"].double())
+    guard box.xMin <= box.xMax, box.yMin <= box.yMax else {
+      throw WireFault(.invalidGeometry, value.error(expected: "`xmin` <= `xmax` and `ymin` <= `ymax`"))
+    }
+    return Geometry(box)
   }
 
   /// Z or M, which may be null, or NaN as text.
