@@ -42,6 +42,9 @@ public struct SpatialReferenceInfo: Hashable, Sendable {
   /// Whether x and y are longitude and latitude in degrees.
   public var isInDegrees: Bool { kind == .geographic && turn == 360 && !isTilted }
 
+  /// Whether it is a projection of all longitudes, for all that its area of use says.
+  public var mayBeWorldProjection: Bool { kind == .projected && areaOfUse.map { $0.unrolled(around: 360).width > 359.9 } ?? true }
+
   public init(
     reference: SpatialReference, name: String, kind: Kind, unitName: String, metersPerUnit: Double?,
     areaOfUse: Envelope?, heightDatum: HeightDatum = .unknown, verticalName: String? = nil, turn: Double = 360, isTilted: Bool = false

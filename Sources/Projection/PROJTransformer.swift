@@ -118,7 +118,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
           operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
           hasZ ? count : 0, nil, 0, 0)
       }
-      let given = one.isProjectedWorld ? Array(values) : []
+      let given = one.mayBeWorldProjection && one.reference != .webMercator ? Array(values) : []
       run(base, count)
       for start in Swift.stride(from: 0, to: given.count / stride * stride, by: stride)
       where !(base[start].isFinite && base[start + 1].isFinite) && given[start].isFinite {
@@ -272,12 +272,5 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let geodesic = try Geodesic.wgs84.get()
     for (index, point) in line.points.enumerated() { try Geodesic.check(point, index) }
     return geodesic.measure(line, isRing: isRing)
-  }
-}
-
-extension SpatialReferenceInfo {
-  /// Whether it is a projection of the whole world, for all that its area of use says.
-  fileprivate var isProjectedWorld: Bool {
-    kind == .projected && reference != .webMercator && areaOfUse.map { $0.xMin <= -180 && $0.xMax >= 180 } ?? true
   }
 }

@@ -187,14 +187,12 @@ enum EsriGeometry {
     let geometry = try shape(value, check)
     var hasZ = false
     geometry.forEachPositions { hasZ = hasZ || $0.hasZ }
-    if hasZ, let horizontal = reference, let height = try vertical(given) {
-      reference = SpatialReference("\(horizontal.definition)+\(height)")
-    }
+    if hasZ, let code = reference?.epsgCode, let height = try vertical(given) { reference = SpatialReference("EPSG:\(code)+\(height)") }
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.error(expected: fault.expected)) }
     return (geometry, reference)
   }
 
-  /// The code of heights, of EPSG: Esri's own have no horizontal reference of EPSG's with which they are one.
+  /// The code of heights, if it is one of EPSG.
   private static func vertical(_ given: JSONValue) throws(JSONError) -> Int? {
     let code = given["latestVcsWkid"].isPresent ? given["latestVcsWkid"] : given["vcsWkid"]
     guard code.isPresent, case let number = try code.integer(), (1...32767).contains(number) else { return nil }

@@ -100,7 +100,7 @@ public struct GeometryProjector: Sendable {
 
     /// Nil if the target is no world with a curved edge.
     fileprivate init?(from source: SpatialReference, to target: SpatialReferenceInfo, _ transformer: any CoordinateTransformer) throws(TransformError) {
-      guard source != .wgs84, target.mayHaveCurvedEdge else { return nil }
+      guard source != .wgs84, target.mayBeWorldProjection else { return nil }
       fromDegrees = try GeometryProjector(from: .wgs84, to: target.reference, transformer)
       guard let edge = fromDegrees.curvedEdge else { return nil }
       self.edge = edge
@@ -168,14 +168,10 @@ public struct GeometryProjector: Sendable {
 }
 
 extension SpatialReferenceInfo {
-  fileprivate var mayHaveCurvedEdge: Bool {
-    kind == .projected && areaOfUse.map { $0.unrolled(around: 360).width > 359.9 } ?? true
-  }
-
   /// The edge of a projection of the whole world that is not cylindrical, but begins and ends at a meridian, as a seam of a reference
   /// that goes around the world.
   fileprivate func curvedEdge(_ wrap: WorldWrap, of source: SpatialReference, _ transformer: any CoordinateTransformer) -> Seam? {
-    guard mayHaveCurvedEdge, !wrap.isTilted else { return nil }
+    guard mayBeWorldProjection, !wrap.isTilted else { return nil }
     // Not on the equator, where azimuthal projections end there as well.
     func x(_ longitude: Double) -> Double? {
       try? transformer.transform(Point(x: longitude, y: 45), from: .wgs84, to: reference).x

@@ -28,7 +28,7 @@ public struct WorldWrap: Hashable, Sendable {
       return
     }
     // Only cylindrical projections have the same x along a meridian.
-    guard info.kind == .projected, info.areaOfUse.map({ $0.xMin <= -180 && $0.xMax >= 180 }) ?? true,
+    guard info.mayBeWorldProjection,
       let west = try? transformer.transform(Point(x: -180, y: 0), from: .wgs84, to: info.reference),
       let east = try? transformer.transform(Point(x: 180, y: 0), from: .wgs84, to: info.reference),
       let north = try? transformer.transform(Point(x: 180, y: 60), from: .wgs84, to: info.reference),

@@ -544,8 +544,8 @@ public enum GeometryProtocol {
     /// A GeoJSON geometry as text.
     case geojson
     /// The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt` where it has no code: in
-    /// Esri's dialect, or WKT 2 where that cannot say it. Of shapes with Z `vcsWkid` is read as well, if it is a code
-    /// of EPSG. An envelope is read as a polygon; `curvePaths` and `curveRings` are refused.
+    /// Esri's dialect, or WKT 2 where that cannot say it. Of shapes with Z `vcsWkid` is read as well, if both codes
+    /// are of EPSG. An envelope is read as a polygon; `curvePaths` and `curveRings` are refused.
     case esriJson
   }
 

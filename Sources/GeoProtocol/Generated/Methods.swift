@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.7.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "1a232520ea8f7317"
+  public static let hash = "24590f73cb945621"
   public static let domains = [
     "session", "binding", "bookmark", "client", "clock", "cluster", "document", "edit", "entity", "environment",
     "expression", "feature", "geometry", "geotrigger", "job", "layer", "location", "locationDisplay", "locator",

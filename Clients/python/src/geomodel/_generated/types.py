@@ -14,7 +14,7 @@ elif TYPE_CHECKING:
 
 from . import PROTOCOL_VERSION as PROTOCOL_VERSION
 
-PROTOCOL_HASH = "1a232520ea8f7317"
+PROTOCOL_HASH = "24590f73cb945621"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3079,8 +3079,8 @@ GeometryFormat = Literal["wkt", "wkb", "ewkb", "geojson", "esriJson"]
 `ewkb`: Well-known binary as PostGIS has it, with the EPSG code of `spatialReference`, in hexadecimal digits.
 `geojson`: A GeoJSON geometry as text.
 `esriJson`: The JSON of the ArcGIS REST API as text, with `spatialReference`: `wkid`, or `wkt` where it has no
-code: in Esri's dialect, or WKT 2 where that cannot say it. Of shapes with Z `vcsWkid` is read as well, if it
-is a code of EPSG. An envelope is read as a polygon; `curvePaths` and `curveRings` are refused.
+code: in Esri's dialect, or WKT 2 where that cannot say it. Of shapes with Z `vcsWkid` is read as well, if
+both codes are of EPSG. An envelope is read as a polygon; `curvePaths` and `curveRings` are refused.
 """
 
 GeodeticCurve = Literal["geodesic", "loxodrome", "straight"]
